@@ -141,7 +141,7 @@ impl From<answers::Error> for Error {
             answers::Error::Operations(error) => error.into(),
             answers::Error::Jobs(error) => error.into(),
             answers::Error::Store(_) | answers::Error::Garden(_) => {
-                tracing::warn!(error = chain(&error), "question of an operator cannot be answered");
+                tracing::warn!(error = chain(&error), "answers cannot be computed");
                 Self::Unavailable
             }
         }

@@ -4,11 +4,13 @@
 //! request, so `correlation` writes the body on the way out, for these errors and for all others.
 
 use axum::{
+    Json,
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use base::failure::chain;
 use broker::operations::view::OperationsError;
+use serde_json::json;
 
 /// A request that is not answered as asked.
 #[derive(Debug, thiserror::Error)]
@@ -103,13 +105,45 @@ impl IntoResponse for Error {
                     .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             Self::Unavailable | Self::TooMany => {
-                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+                response = with_retry_after(response);
             }
             _ => {}
         }
         response.extensions_mut().insert(Problem { code, description: self.to_string() });
         response
     }
+}
+
+/// A request that is not answered as asked, in the words of known clients: one text.
+#[derive(Debug)]
+pub(crate) struct ErrorText(pub(crate) StatusCode, pub(crate) String);
+
+impl ErrorText {
+    pub(crate) fn bad(problem: impl Into<String>) -> Self {
+        Self(StatusCode::BAD_REQUEST, problem.into())
+    }
+
+    /// A parameter is wrong; `problem` names it.
+    pub(crate) fn query(problem: impl std::fmt::Display) -> Self {
+        Self::bad(format!("while getting query parameters: {problem}"))
+    }
+}
+
+impl IntoResponse for ErrorText {
+    fn into_response(self) -> Response {
+        let Self(status, text) = self;
+        let response = (status, Json(json!({ "error": text }))).into_response();
+        if status == StatusCode::SERVICE_UNAVAILABLE {
+            return with_retry_after(response);
+        }
+        response
+    }
+}
+
+/// A response after which the caller may try again in five seconds.
+pub(crate) fn with_retry_after(mut response: Response) -> Response {
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+    response
 }
 
 impl From<OperationsError> for Error {

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use axum::{
     Json, Router,
     extract::{Path, State},
-    http::{HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
+    http::StatusCode,
     routing::put,
 };
 use base::failure::chain;
@@ -15,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::{
     auth::{RequireScope, Verifier, scope},
+    error::ErrorText,
     osb::Authenticated,
 };
 
@@ -28,40 +28,26 @@ async fn expire(
     State(broker): State<Broker>,
     Authenticated(caller): Authenticated,
     Path(instance): Path<String>,
-) -> Result<(StatusCode, Json<Value>), ErrorResponse> {
-    let operation = broker.expire(&caller, &instance).await?;
+) -> Result<(StatusCode, Json<Value>), ErrorText> {
+    let operation = broker.expire(&caller, &instance).await.map_err(failed)?;
     Ok((StatusCode::ACCEPTED, Json(json!({ "operation": operation }))))
 }
 
-/// An instance that does not expire, in the words of this route: one text.
-struct ErrorResponse(StatusCode, String);
-
-impl From<Error> for ErrorResponse {
-    fn from(error: Error) -> Self {
-        let status = match &error {
-            Error::Bad(_) => StatusCode::BAD_REQUEST,
-            Error::NotFound(_) => StatusCode::NOT_FOUND,
-            Error::Busy | Error::Unchangeable(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Error::Unavailable(_) => {
-                tracing::warn!(error = chain(&error), "an instance cannot be expired");
-                StatusCode::SERVICE_UNAVAILABLE
-            }
-            _ => {
-                tracing::error!(error = chain(&error), "an instance cannot be expired");
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
-        };
-        Self(status, error.to_string())
-    }
-}
-
-impl IntoResponse for ErrorResponse {
-    fn into_response(self) -> Response {
-        let Self(status, text) = self;
-        let mut response = (status, Json(json!({ "error": text }))).into_response();
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+/// Why an instance does not expire.
+#[expect(clippy::needless_pass_by_value, reason = "stands where errors are mapped")]
+fn failed(error: Error) -> ErrorText {
+    let status = match &error {
+        Error::Bad(_) => StatusCode::BAD_REQUEST,
+        Error::NotFound(_) => StatusCode::NOT_FOUND,
+        Error::Busy | Error::Unchangeable(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        Error::Unavailable(_) => {
+            tracing::warn!(error = chain(&error), "an instance cannot be expired");
+            StatusCode::SERVICE_UNAVAILABLE
         }
-        response
-    }
+        _ => {
+            tracing::error!(error = chain(&error), "an instance cannot be expired");
+            StatusCode::INTERNAL_SERVER_ERROR
+        }
+    };
+    ErrorText(status, error.to_string())
 }

@@ -4,7 +4,7 @@
 use axum::{
     Json, Router,
     extract::{FromRequestParts, Query, State},
-    http::{HeaderValue, StatusCode, header, request::Parts},
+    http::{StatusCode, request::Parts},
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -15,7 +15,7 @@ use broker::{
 };
 use uuid::Uuid;
 
-use crate::error::{Error, HasBody};
+use crate::error::{Error, HasBody, with_retry_after};
 
 /// How many ids of one sort a request may name.
 const MOST: usize = 500;
@@ -129,7 +129,7 @@ impl IntoResponse for ErrorResponse {
         let mut response = (self.0, self.1).into_response();
         response.extensions_mut().insert(HasBody);
         if self.0 == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+            return with_retry_after(response);
         }
         response
     }

@@ -3,7 +3,7 @@
 use axum::{
     Json, Router,
     extract::State,
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -16,13 +16,14 @@ use serde_json::json;
 
 use crate::{
     auth::{RequireScope, scope},
+    error::with_retry_after,
     osb::Authenticated,
-    runtimes::Parts,
+    runtimes::RuntimesParts,
     streaming::{self, Writer},
 };
 
 /// The route behind its door.
-pub(crate) fn routes(parts: Parts) -> Router {
+pub(crate) fn routes(parts: RuntimesParts) -> Router {
     let routes = Router::new().route("/info/runtimes", get(list));
     RequireScope::new(parts.verifier, scope::CLD_READ).around(routes).with_state(parts.broker)
 }
@@ -78,9 +79,9 @@ fn failed(error: &Error, headers: &HeaderMap) -> Response {
         "requestId": request.unwrap_or_default(),
         "message": "Something went very wrong. Please try again.",
     });
-    let mut response = (status, Json(body)).into_response();
+    let response = (status, Json(body)).into_response();
     if status == StatusCode::SERVICE_UNAVAILABLE {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        return with_retry_after(response);
     }
     response
 }

@@ -35,7 +35,7 @@ struct JobList {
     jobs: Vec<JobView>,
 }
 
-/// Where stored and real state differ, as the newest run found it.
+/// Where stored and real state differ, as the newest run found it, dry or not.
 #[derive(Serialize)]
 struct Differences {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ async fn find(State(jobs): State<Jobs>, Path(name): Path<String>) -> Result<Json
 }
 
 async fn drift(State(jobs): State<Jobs>) -> Result<Json<Differences>, Error> {
-    Ok(Json(Differences { last_run: jobs.find(DRIFT).await?.last_run }))
+    Ok(Json(Differences { last_run: jobs.find(DRIFT).await?.into_newest_run() }))
 }
 
 async fn run(

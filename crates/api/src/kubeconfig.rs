@@ -23,13 +23,14 @@ use serde_json::json;
 use crate::{
     audit::AuditContext,
     auth::{Principal, RequireScope, Verifier, scope},
+    error::with_retry_after,
     origins::Origins,
     osb::Authenticated,
 };
 
 /// The services behind the API.
 #[derive(Clone)]
-pub struct Parts {
+pub struct KubeconfigParts {
     /// The use cases.
     pub bindings: Bindings,
     /// Checks tokens.
@@ -39,7 +40,7 @@ pub struct Parts {
 }
 
 /// The routes, each behind its door.
-pub(crate) fn routes(parts: Parts) -> Router {
+pub(crate) fn routes(parts: KubeconfigParts) -> Router {
     let reading = Router::new().route("/bindings/{instance_id}", get(list));
     let reading = RequireScope::new(parts.verifier.clone(), scope::RUNTIMES_READ).around(reading);
     let kubeconfigs = Router::new()
@@ -234,9 +235,9 @@ impl From<Error> for ErrorResponse {
 impl IntoResponse for ErrorResponse {
     fn into_response(self) -> Response {
         let Self(status, text) = self;
-        let mut response = (status, Json(json!({ "Error": text }))).into_response();
+        let response = (status, Json(json!({ "Error": text }))).into_response();
         if status == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+            return with_retry_after(response);
         }
         response
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use axum::{
     Extension, Json, Router,
     extract::{Path, State},
-    http::{HeaderMap, HeaderValue, StatusCode, header},
+    http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, patch, post, put},
 };
@@ -25,9 +25,11 @@ use broker::{
     },
 };
 use domain::orchestration::Kind;
-use serde_json::json;
 
-use crate::auth::{Principal, RequireScope, Verifier, scope};
+use crate::{
+    auth::{Principal, RequireScope, Verifier, scope},
+    error::ErrorText,
+};
 use extract::{Body, PageQuery, Workers, form};
 
 /// The content type of a retry.
@@ -58,7 +60,7 @@ pub(crate) fn routes(orchestrations: Orchestrations, verifier: Arc<Verifier>) ->
     reading.merge(changing).with_state(orchestrations)
 }
 
-type Answer<T> = Result<(StatusCode, Json<T>), ErrorResponse>;
+type Answer<T> = Result<(StatusCode, Json<T>), ErrorText>;
 
 async fn upgrade_kyma(
     State(all): State<Orchestrations>,
@@ -82,7 +84,7 @@ async fn create(
     principal: &Principal,
     Body(parameters): Body,
 ) -> Answer<CreatedOrchestration> {
-    let created = all.create(kind, parameters).await?;
+    let created = all.create(kind, parameters).await.map_err(failed)?;
     let id = created.orchestration_id;
     tracing::info!(target: "audit", subject = %principal.subject, orchestration = %id, kind = kind.as_str(), "orchestration created");
     Ok((StatusCode::ACCEPTED, Json(created)))
@@ -91,29 +93,29 @@ async fn create(
 async fn preview_kyma(
     State(all): State<Orchestrations>,
     Body(parameters): Body,
-) -> Result<Json<Preview>, ErrorResponse> {
-    Ok(Json(all.preview(Kind::UpgradeKyma, parameters).await?))
+) -> Result<Json<Preview>, ErrorText> {
+    Ok(Json(all.preview(Kind::UpgradeKyma, parameters).await.map_err(failed)?))
 }
 
 async fn preview_cluster(
     State(all): State<Orchestrations>,
     Body(parameters): Body,
-) -> Result<Json<Preview>, ErrorResponse> {
-    Ok(Json(all.preview(Kind::UpgradeCluster, parameters).await?))
+) -> Result<Json<Preview>, ErrorText> {
+    Ok(Json(all.preview(Kind::UpgradeCluster, parameters).await.map_err(failed)?))
 }
 
 async fn list(
     State(all): State<Orchestrations>,
     PageQuery(request): PageQuery,
-) -> Result<Json<PageOf<StatusItem>>, ErrorResponse> {
-    Ok(Json(all.list(&request).await?))
+) -> Result<Json<PageOf<StatusItem>>, ErrorText> {
+    Ok(Json(all.list(&request).await.map_err(failed)?))
 }
 
 async fn find(
     State(all): State<Orchestrations>,
     Path(id): Path<String>,
-) -> Result<Json<StatusItem>, ErrorResponse> {
-    Ok(Json(all.get(&id).await?))
+) -> Result<Json<StatusItem>, ErrorText> {
+    Ok(Json(all.get(&id).await.map_err(failed)?))
 }
 
 /// How far it is: once, or as a stream of events for who accepts one.
@@ -122,34 +124,36 @@ async fn progress(
     Extension(principal): Extension<Principal>,
     Path(id): Path<String>,
     headers: HeaderMap,
-) -> Result<Response, ErrorResponse> {
+) -> Result<Response, ErrorText> {
     if stream::is_accepted(&headers) {
-        return Ok(stream::events(all.follow(&id).await?, &principal).into_response());
+        return Ok(
+            stream::events(all.follow(&id).await.map_err(failed)?, &principal).into_response()
+        );
     }
-    Ok(Json(all.progress(&id).await?).into_response())
+    Ok(Json(all.progress(&id).await.map_err(failed)?).into_response())
 }
 
 async fn operations(
     State(all): State<Orchestrations>,
     Path(id): Path<String>,
     PageQuery(request): PageQuery,
-) -> Result<Json<PageOf<OperationItem>>, ErrorResponse> {
-    Ok(Json(all.operations(&id, &request).await?))
+) -> Result<Json<PageOf<OperationItem>>, ErrorText> {
+    Ok(Json(all.operations(&id, &request).await.map_err(failed)?))
 }
 
 async fn operation(
     State(all): State<Orchestrations>,
     Path((id, operation)): Path<(String, String)>,
-) -> Result<Json<OperationDetail>, ErrorResponse> {
-    Ok(Json(all.operation(&id, &operation).await?))
+) -> Result<Json<OperationDetail>, ErrorText> {
+    Ok(Json(all.operation(&id, &operation).await.map_err(failed)?))
 }
 
 async fn cancel(
     State(all): State<Orchestrations>,
     Extension(principal): Extension<Principal>,
     Path(id): Path<String>,
-) -> Result<Json<CreatedOrchestration>, ErrorResponse> {
-    let canceled = all.cancel(&id).await?;
+) -> Result<Json<CreatedOrchestration>, ErrorText> {
+    let canceled = all.cancel(&id).await.map_err(failed)?;
     tracing::info!(target: "audit", subject = %principal.subject, orchestration = id, "orchestration canceled");
     Ok(Json(canceled))
 }
@@ -157,23 +161,23 @@ async fn cancel(
 async fn pause(
     State(all): State<Orchestrations>,
     Path(id): Path<String>,
-) -> Result<Json<CreatedOrchestration>, ErrorResponse> {
-    Ok(Json(all.pause(&id).await?))
+) -> Result<Json<CreatedOrchestration>, ErrorText> {
+    Ok(Json(all.pause(&id).await.map_err(failed)?))
 }
 
 async fn resume(
     State(all): State<Orchestrations>,
     Path(id): Path<String>,
-) -> Result<Json<CreatedOrchestration>, ErrorResponse> {
-    Ok(Json(all.resume(&id).await?))
+) -> Result<Json<CreatedOrchestration>, ErrorText> {
+    Ok(Json(all.resume(&id).await.map_err(failed)?))
 }
 
 async fn workers(
     State(all): State<Orchestrations>,
     Path(id): Path<String>,
     Workers(workers): Workers,
-) -> Result<Json<CreatedOrchestration>, ErrorResponse> {
-    Ok(Json(all.change_workers(&id, workers).await?))
+) -> Result<Json<CreatedOrchestration>, ErrorText> {
+    Ok(Json(all.change_workers(&id, workers).await.map_err(failed)?))
 }
 
 async fn retry(
@@ -186,47 +190,27 @@ async fn retry(
     let sent = sent.unwrap_or_default();
     if sent.split(';').next().is_none_or(|sent| sent.trim() != FORM) {
         let text = format!("a retry is a form: the content type must be {FORM}, not {sent:?}");
-        return Err(ErrorResponse(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
+        return Err(ErrorText(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));
     }
-    let retried = all.retry(&id, &form(&body)).await?;
+    let retried = all.retry(&id, &form(&body)).await.map_err(failed)?;
     Ok((StatusCode::ACCEPTED, Json(retried)))
 }
 
-/// A request that is not answered as asked, in the words of these routes: one text.
-struct ErrorResponse(StatusCode, String);
-
-impl ErrorResponse {
-    fn bad(problem: impl Into<String>) -> Self {
-        Self(StatusCode::BAD_REQUEST, problem.into())
-    }
-}
-
-impl From<Error> for ErrorResponse {
-    fn from(error: Error) -> Self {
-        let status = match &error {
-            Error::Bad(_) => StatusCode::BAD_REQUEST,
-            Error::NotFound(_) => StatusCode::NOT_FOUND,
-            Error::Unchangeable(_) => StatusCode::CONFLICT,
-            Error::Unavailable(_) => {
-                tracing::warn!(error = chain(&error), "orchestrations cannot be reached");
-                StatusCode::SERVICE_UNAVAILABLE
-            }
-            _ => {
-                tracing::error!(error = chain(&error), "orchestrations cannot be read");
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
-        };
-        Self(status, error.to_string())
-    }
-}
-
-impl IntoResponse for ErrorResponse {
-    fn into_response(self) -> Response {
-        let Self(status, text) = self;
-        let mut response = (status, Json(json!({ "error": text }))).into_response();
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+/// Why a request about orchestrations fails.
+#[expect(clippy::needless_pass_by_value, reason = "stands where errors are mapped")]
+fn failed(error: Error) -> ErrorText {
+    let status = match &error {
+        Error::Bad(_) => StatusCode::BAD_REQUEST,
+        Error::NotFound(_) => StatusCode::NOT_FOUND,
+        Error::Unchangeable(_) => StatusCode::CONFLICT,
+        Error::Unavailable(_) => {
+            tracing::warn!(error = chain(&error), "orchestrations cannot be reached");
+            StatusCode::SERVICE_UNAVAILABLE
         }
-        response
-    }
+        _ => {
+            tracing::error!(error = chain(&error), "orchestrations cannot be read");
+            StatusCode::INTERNAL_SERVER_ERROR
+        }
+    };
+    ErrorText(status, error.to_string())
 }

@@ -30,7 +30,7 @@ use crate::auth::{Credentials, RequireBasic, RequireScope, Verifier, scope};
 
 /// The services behind the API.
 #[derive(Clone)]
-pub struct Parts {
+pub struct OsbParts {
     /// The use cases of instances.
     pub broker: Broker,
     /// The use cases of their bindings.
@@ -44,7 +44,7 @@ pub struct Parts {
 }
 
 /// The routes at all three places, each with its authentication.
-pub fn routes(parts: Parts) -> Router {
+pub fn routes(parts: OsbParts) -> Router {
     let password = RequireBasic::new(parts.platforms, parts.verifier.clock().clone());
     let token = RequireScope::new(parts.verifier, scope::BROKER_WRITE);
     let with_token = Router::new().nest("/oauth", endpoints()).nest("/oauth/{region}", endpoints());

@@ -76,7 +76,7 @@ pub fn history_of_runtimes(operations: Operations, verifier: Arc<Verifier>) -> R
 }
 
 /// The routes that platforms order at, without the layers; beside those of [`broker`].
-pub fn platforms(parts: osb::Parts) -> Router {
+pub fn platforms(parts: osb::OsbParts) -> Router {
     osb::routes(parts).merge(documents::routes())
 }
 
@@ -106,7 +106,7 @@ pub fn expiry(broker: Broker, verifier: Arc<Verifier>) -> Router {
 }
 
 /// The routes that tell what runs, without the layers; beside those of [`broker`].
-pub fn runtimes(parts: runtimes::Parts) -> Router {
+pub fn runtimes(parts: runtimes::RuntimesParts) -> Router {
     info::routes(parts.clone()).merge(runtimes::routes(parts))
 }
 
@@ -116,7 +116,7 @@ pub fn fleet(orchestrations: Orchestrations, verifier: Arc<Verifier>) -> Router 
 }
 
 /// The routes of kubeconfigs and bindings, without the layers; beside those of [`broker`].
-pub fn kubeconfigs(parts: kubeconfig::Parts) -> Router {
+pub fn kubeconfigs(parts: kubeconfig::KubeconfigParts) -> Router {
     kubeconfig::routes(parts)
 }
 

@@ -8,6 +8,8 @@ mod client;
 mod document;
 #[path = "orchestrations/ended.rs"]
 mod ended;
+#[path = "orchestrations/releases.rs"]
+mod releases;
 #[path = "orchestrations/stream.rs"]
 mod stream;
 #[path = "support/mod.rs"]
@@ -24,7 +26,7 @@ use broker::{
     catalog::{Catalog, Offer},
     instances::{Broker, Caller, Parts as BrokerParts, Provision, Settings, SuspensionPlans},
     orchestrations::{
-        Followers, KymaVersions, Orchestrations, Parts, WindowSource, policy::Policy,
+        Followers, OrchestrationEnv, Orchestrations, WindowSource, policy::Policy,
         source::WindowFacts,
     },
 };
@@ -42,21 +44,6 @@ const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Every runtime may always be upgraded.
 struct AlwaysOpen;
-
-/// Only what is not 9.9.9 is there; what is 5.0.3 cannot be asked for.
-struct Versions;
-
-impl KymaVersions for Versions {
-    fn exists<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<bool, clients::Error>> {
-        Box::pin(async move {
-            if version == "5.0.3" {
-                let kind = clients::Kind::Unavailable;
-                return Err(clients::Error::new(clients::Component::RELEASES, kind, "looking"));
-            }
-            Ok(version != "9.9.9")
-        })
-    }
-}
 
 impl WindowSource for AlwaysOpen {
     fn read(&self) -> BoxFuture<'_, Result<WindowFacts, clients::Error>> {
@@ -102,12 +89,12 @@ impl Service {
             },
             clock: clock.clone(),
         });
-        let orchestrations = Orchestrations::new(Arc::new(Parts {
+        let orchestrations = Orchestrations::new(Arc::new(OrchestrationEnv {
             broker: broker.clone(),
             windows: Arc::new(AlwaysOpen),
             spc: None,
             kyma_version: "2.10.0".into(),
-            versions: Some(Arc::new(Versions)),
+            versions: Some(releases::start().await),
             followers: Followers::default(),
         }));
         let keys = KeyServer::start().await;

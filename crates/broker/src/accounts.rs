@@ -7,7 +7,6 @@ use std::{
     collections::HashMap,
     fmt,
     future::Future,
-    pin::Pin,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -63,7 +62,7 @@ impl<'a> Need<'a> {
     }
 
     /// In the words of the pool.
-    pub fn wanted(self) -> AccountNeed<'a> {
+    pub fn account_need(self) -> AccountNeed<'a> {
         AccountNeed { hyperscaler: self.hyperscaler, eu_access: self.eu_access }
     }
 }
@@ -91,22 +90,6 @@ impl fmt::Display for Need<'_> {
     }
 }
 
-/// Knows what is in the pool.
-pub trait Accounts: Send + Sync {
-    /// Whether there certainly is no account for the order.
-    fn are_exhausted<'a>(
-        &'a self,
-        need: Need<'a>,
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
-
-    /// Whether the account that this secret stands for certainly is not the tenant's own.
-    fn are_not_own<'a>(
-        &'a self,
-        secret: &'a str,
-        need: Need<'a>,
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
-}
-
 /// The pool in the garden, looked at now and then.
 pub struct PooledAccounts {
     pool: Pool,
@@ -127,6 +110,22 @@ impl PooledAccounts {
         Self { pool, clock, looks: Mutex::default() }
     }
 
+    /// Whether there certainly is no account for the order.
+    pub async fn are_exhausted(&self, need: Need<'_>) -> bool {
+        if self.has_some(need).await != Some(false) {
+            return false;
+        }
+        need.shared
+            || within_patience(self.pool.has_own(need.tenant, need.account_need())).await
+                == Some(false)
+    }
+
+    /// Whether the account that this secret stands for certainly is not the tenant's own.
+    pub async fn are_not_own(&self, secret: &str, need: Need<'_>) -> bool {
+        within_patience(self.pool.is_own(secret, need.tenant, need.account_need())).await
+            == Some(false)
+    }
+
     /// Whether there is something in the order's part of the pool that is nobody's, or everybody's.
     async fn has_some(&self, need: Need<'_>) -> Option<bool> {
         let place = (need.hyperscaler.to_owned(), need.eu_access, need.shared);
@@ -140,37 +139,12 @@ impl PooledAccounts {
             _ => {}
         }
         let found = if need.shared {
-            within_patience(self.pool.has_shared(need.wanted())).await
+            within_patience(self.pool.has_shared(need.account_need())).await
         } else {
-            within_patience(self.pool.has_free(need.wanted())).await
+            within_patience(self.pool.has_free(need.account_need())).await
         };
         *look = Some((self.clock.monotonic(), found));
         found
-    }
-}
-
-impl Accounts for PooledAccounts {
-    fn are_exhausted<'a>(
-        &'a self,
-        need: Need<'a>,
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        Box::pin(async move {
-            if self.has_some(need).await != Some(false) {
-                return false;
-            }
-            need.shared
-                || within_patience(self.pool.has_own(need.tenant, need.wanted())).await
-                    == Some(false)
-        })
-    }
-
-    fn are_not_own<'a>(
-        &'a self,
-        secret: &'a str,
-        need: Need<'a>,
-    ) -> Pin<Box<dyn Future<Output = bool> + Send + 'a>> {
-        let look = self.pool.is_own(secret, need.tenant, need.wanted());
-        Box::pin(async move { within_patience(look).await == Some(false) })
     }
 }
 

@@ -108,28 +108,3 @@ impl Catalog {
         &self.defaults
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use clients::aws::Market;
-    use domain::plan::Provider;
-
-    use super::Catalog;
-
-    #[test]
-    fn every_region_of_aws_that_is_sold_is_emptied_whatever_amazon_lists() {
-        let catalog = Catalog::embedded().unwrap();
-        let markets = [Market::Global, Market::Chinese, Market::Ns2];
-        let emptied: BTreeSet<&str> =
-            markets.iter().flat_map(|market| market.regions()).copied().collect();
-
-        let sold: Vec<&String> = catalog.providers[&Provider::Aws].regions.keys().collect();
-
-        assert!(sold.iter().any(|region| *region == "us-west-1"), "{sold:?}");
-        for region in sold {
-            assert!(emptied.contains(region.as_str()), "{region}");
-        }
-    }
-}

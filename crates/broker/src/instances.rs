@@ -37,7 +37,7 @@ use store::{BrokerStore, EngineStore};
 use uuid::Uuid;
 
 use crate::{
-    accounts::Accounts,
+    accounts::PooledAccounts,
     catalog::{Catalog, Offer},
     runtimes::PageMarks,
 };
@@ -74,7 +74,7 @@ pub struct Parts {
     /// Which part of it.
     pub offer: Offer,
     /// The provider accounts that pay for clusters. Without them, that there are none is found by the operation.
-    pub accounts: Option<Arc<dyn Accounts>>,
+    pub accounts: Option<Arc<PooledAccounts>>,
     /// Everything else that an operator decides.
     pub settings: Settings,
     /// The time.

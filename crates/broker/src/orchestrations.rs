@@ -24,7 +24,7 @@ pub mod windows;
 
 use std::sync::Arc;
 
-use clients::spc::Spc;
+use clients::{releases::ComponentLists, spc::Spc};
 use domain::orchestration::{Kind, Parameters};
 use engine::Storage as _;
 use store::{BrokerStore, broker::Orchestration};
@@ -38,15 +38,17 @@ pub use preview::{Preview, PreviewItem, SkippedItem};
 pub use progress::{Failures, Progress, Slow, Wave};
 pub use retry::{Retry, RetryReport};
 pub use source::WindowSource;
-pub use versions::KymaVersions;
 pub(crate) use view::operation_count;
 pub use view::{OperationDetail, OperationItem, StatusItem};
 pub use waking::wake_drivers;
 
-use crate::instances::{Broker, Error, Upgrade, UpgradeTarget};
+use crate::{
+    instances::{Broker, Error, Upgrade, UpgradeTarget},
+    operations::shared::{OWN_CLUSTER, PREVIEW},
+};
 
 /// The services and settings of orchestrations; also the environment of their driver.
-pub struct Parts {
+pub struct OrchestrationEnv {
     /// The broker: instances, operations, the clock.
     pub broker: Broker,
     /// Where maintenance windows are found.
@@ -56,23 +58,23 @@ pub struct Parts {
     /// The version of Kyma that is reported when none was requested.
     pub kyma_version: String,
     /// Where versions of Kyma are found; none is looked for without.
-    pub versions: Option<Arc<dyn KymaVersions>>,
+    pub versions: Option<ComponentLists>,
     /// Reads the progress of orchestrations for followers.
     pub followers: Followers,
 }
 
 /// The use cases. Clones are the same ones.
 #[derive(Clone)]
-pub struct Orchestrations(Arc<Parts>);
+pub struct Orchestrations(Arc<OrchestrationEnv>);
 
 impl Orchestrations {
     /// Orchestrations of these parts.
-    pub fn new(parts: Arc<Parts>) -> Self {
+    pub fn new(parts: Arc<OrchestrationEnv>) -> Self {
         Self(parts)
     }
 
     /// Their services and settings.
-    pub fn parts(&self) -> &Arc<Parts> {
+    pub fn parts(&self) -> &Arc<OrchestrationEnv> {
         &self.0
     }
 
@@ -99,7 +101,7 @@ impl Orchestrations {
     }
 }
 
-impl Parts {
+impl OrchestrationEnv {
     pub(crate) fn store(&self) -> &BrokerStore {
         &self.broker.parts().store
     }
@@ -148,6 +150,14 @@ pub(crate) fn signal(id: Uuid) -> String {
 /// The stored parameters of an orchestration.
 pub(crate) fn parameters(row: &Orchestration) -> Result<Parameters, serde_json::Error> {
     serde_json::from_str(&row.parameters)
+}
+
+/// Whether a runtime of this plan is changed at all: of an upgrade that changes nothing, customers are not notified.
+pub(crate) fn is_changed(kind: Kind, plan_name: &str) -> bool {
+    match kind {
+        Kind::UpgradeKyma => plan_name != PREVIEW,
+        Kind::UpgradeCluster => plan_name != OWN_CLUSTER,
+    }
 }
 
 /// The kind of an orchestration.

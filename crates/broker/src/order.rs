@@ -149,18 +149,19 @@ impl ContextChange {
         self.sm_operator_credentials.is_some() || self.license_type.is_some()
     }
 
-    /// The part that does not depend on the runtime: whose the instance is, and whether it is active.
+    /// The part that does not depend on the runtime. It is stored when the change is accepted, so that the end of the change does not
+    /// replace what was said since.
     pub fn at_once(&self) -> Self {
-        Self {
-            globalaccount_id: self.globalaccount_id.clone(),
-            active: self.active,
-            ..Self::default()
-        }
+        Self { sm_operator_credentials: None, license_type: None, ..self.clone() }
     }
 
-    /// The other part.
+    /// The part that the runtime has to change with: it is stored when the change succeeds.
     pub fn later(&self) -> Self {
-        Self { globalaccount_id: None, active: None, ..self.clone() }
+        Self {
+            sm_operator_credentials: self.sm_operator_credentials.clone(),
+            license_type: self.license_type.clone(),
+            ..Self::default()
+        }
     }
 
     /// The context after the change.

@@ -42,23 +42,27 @@ impl Broker {
     pub async fn runtimes(&self, caller: &Caller, ask: &RuntimesQuery) -> Result<Page, Error> {
         let Some(filter) = ask.filter(caller)? else { return Ok(Page::default()) };
         let store = &self.parts().store;
-        let (mut page, mut total) = match Shoots::read(&ask.shoots)? {
+        let (page, mut total) = match Shoots::read(&ask.shoots)? {
             Shoots::Named(shoots) => {
                 let filter = InstanceFilter { shoots, ..filter.clone() };
                 self.numbered_page(&filter).await?
             }
-            Shoots::Fitting(pattern, prefix) => {
-                let prefix = prefix.as_deref();
-                store.list_fitting(&filter, prefix, |name| pattern.is_match(name)).await?
+            Shoots::Fitting(pattern, prefixes) => {
+                store.list_fitting(&filter, &prefixes, |name| pattern.is_match(name)).await?
             }
         };
+        let more = page.next.is_some();
+        let mut known = RuntimeRecord::of_page(page);
+        if !ask.asks_for_removed() && !known.is_empty() {
+            // The total may be older than the rows. Readers stop when they have as many as it says.
+            total = total.max(u64::from(filter.skip) + known.len() as u64 + u64::from(more));
+        }
         if ask.asks_for_removed() {
             // The total may be older than the rows. Rows behind it would take the places of removed runtimes, which the next page
             // passes over.
             let left = total.saturating_sub(filter.skip.into());
-            page.instances.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+            known.truncate(usize::try_from(left).unwrap_or(usize::MAX));
         }
-        let mut known = page.instances.into_iter().map(RuntimeRecord::from_row).collect::<Vec<_>>();
         if ask.asks_for_removed() {
             let skip = u64::from(filter.skip).saturating_sub(total);
             let room = filter.most.saturating_sub(u32::try_from(known.len()).unwrap_or(u32::MAX));

@@ -10,7 +10,7 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use anyhow::Context as _;
 use base::Clock;
-use clients::{Component, Grant, Http, TokenSource, http::CallLimits};
+use clients::{Component, Grant, Http, Kind, TokenSource, http::CallLimits};
 use domain::OperationId;
 use reqwest::{Method, RequestBuilder};
 use secrecy::SecretString;
@@ -139,6 +139,16 @@ impl Client {
         let http = Http::new(component, url, CallLimits::DEFAULT)?;
         let http = http.with_token(token_source(found)?).renewing_refused_tokens();
         Ok(Self { http, address, login: None, broker: None, orders: None })
+    }
+
+    /// The address that is called.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Whether it is the control plane of this machine.
+    pub(crate) fn is_here(&self) -> bool {
+        self.login.is_none()
     }
 
     /// Whether it can be asked for runtimes.
@@ -300,6 +310,24 @@ impl Client {
             let login = self.login.as_ref().map(|login| login.target.login_command());
             CallError { error, address, login, advice: None }
         })?)
+    }
+}
+
+/// Whether a call failed because the broker does not have its route: the original lacks those that we have added.
+pub(crate) fn is_no_route(error: &anyhow::Error) -> bool {
+    let failed = error.downcast_ref::<CallError>();
+    failed.is_some_and(|failed| lacks_route(failed.error.kind))
+}
+
+const fn lacks_route(kind: Kind) -> bool {
+    matches!(kind, Kind::NotFound | Kind::Refused { status: 405 })
+}
+
+/// The answer; none from a broker without the route.
+fn from_route<T>(answer: anyhow::Result<T>) -> anyhow::Result<Option<T>> {
+    match answer {
+        Err(error) if is_no_route(&error) => Ok(None),
+        answer => answer.map(Some),
     }
 }
 

@@ -84,7 +84,7 @@ impl Raw {
                 Ok(Answer { status: self.status, body: self.body, component, doing: doing.into() })
             }
             Some(kind) => {
-                let (status, said) = (Some(self.status.as_u16()), self.said());
+                let (status, said) = (Some(self.status.as_u16()), self.refusal_text());
                 Err(Error { status, said, ..Error::new(component, kind, doing) })
             }
         }
@@ -92,7 +92,7 @@ impl Raw {
 
     /// What a refusal says, where systems usually say it. The rest of the body is left out: it may
     /// repeat what was sent, secrets included.
-    fn said(&self) -> Option<String> {
+    fn refusal_text(&self) -> Option<String> {
         let body: serde_json::Value = serde_json::from_slice(&self.body).ok()?;
         let said = ["description", "error_description", "message", "error"]
             .iter()

@@ -196,4 +196,19 @@ mod tests {
         clock.advance(Duration::from_secs(1));
         assert!(breaker.enter().is_ok());
     }
+
+    #[test]
+    fn a_system_that_asks_for_an_hour_is_probed_after_the_longest_wish() {
+        let (clock, breaker) = breaker();
+        fail(&breaker, FAILURES - 1);
+        let leave_alone = Some(Duration::from_hours(1));
+        breaker.enter().unwrap().finish(Health::Broken { leave_alone });
+
+        let nearly = LONGEST_WISH.saturating_sub(Duration::from_millis(1));
+        clock.advance(nearly);
+        assert!(breaker.enter().is_err());
+
+        clock.advance(Duration::from_millis(1));
+        assert!(breaker.enter().is_ok());
+    }
 }

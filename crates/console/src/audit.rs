@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use broker::operations::view::{
     AuditEntry, AuditFilter, OperationId, OperationsError, Verification,
 };
@@ -18,6 +18,7 @@ use crate::{
     marks::{Tone, pill},
     names,
     operations::with_query,
+    query::Query,
     words::ago,
 };
 

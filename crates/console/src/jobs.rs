@@ -45,7 +45,7 @@ pub(crate) async fn page(
                             div.narrow { (last(job, now)) }
                         }
                         td.wide { (last(job, now)) }
-                        td.wide.small { @if let Some(run) = &job.last_run { (counts(run)) } @else { "–" } }
+                        td.wide.small { @if let Some(run) = job.last_usual_run() { (counts(run)) } @else { "–" } }
                         td.wide.small { (next(job, now)) }
                         @if person.operates(OPERATIONS_WRITE) { td.right.tight { (buttons(&person, job)) } }
                     }
@@ -134,7 +134,7 @@ fn buttons(person: &Person, job: &JobView) -> Markup {
 
 fn last(job: &JobView, now: Timestamp) -> Markup {
     html! {
-        @if let Some(run) = &job.last_run { (mark(run)) div.small.faint { (ago(run.started_at, now)) } }
+        @if let Some(run) = job.last_usual_run() { (mark(run)) div.small.faint { (ago(run.started_at, now)) @if job.dry_run { " (dry)" } } }
         @else { span.small.faint { "never ran" } }
     }
 }

@@ -5,6 +5,7 @@
 //! same scopes as the API does for the same data.
 
 mod access;
+mod activity;
 mod assets;
 mod audit;
 mod audited;
@@ -17,6 +18,7 @@ mod kubeconfig;
 mod landscape;
 mod layout;
 mod marks;
+mod may_exist;
 mod names;
 mod operation;
 mod operations;
@@ -25,6 +27,7 @@ mod order;
 mod overview;
 mod pages;
 mod pool;
+mod query;
 mod runtime;
 mod runtimes;
 mod streams;
@@ -42,7 +45,7 @@ use axum::{
     Router,
     extract::Request,
     http::{
-        HeaderValue, StatusCode,
+        HeaderValue, StatusCode, Uri,
         header::{
             CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
             X_FRAME_OPTIONS,
@@ -57,6 +60,8 @@ use broker::{
     operations::view::Operations, orchestrations::Orchestrations,
 };
 
+use activity::{resume_page, resumed, suspend_page, suspended};
+use error::PageError;
 use streams::Streams;
 use usual::Usuals;
 
@@ -149,6 +154,8 @@ pub fn router(console: Console) -> Router {
             get(unbind::page).post(unbind::confirmed),
         )
         .route("/console/runtimes/{instance}/change", get(update::page).post(update::sent))
+        .route("/console/runtimes/{instance}/suspend", get(suspend_page).post(suspended))
+        .route("/console/runtimes/{instance}/resume", get(resume_page).post(resumed))
         .route("/console/order", get(order::page).post(order::ordered))
         .route("/console/operations", get(operations::page))
         .route("/console/operations/{id}", get(operation::page))
@@ -158,11 +165,19 @@ pub fn router(console: Console) -> Router {
         .route("/console/jobs/{name}/run", post(jobs::run))
         .route("/console/pool", get(pool::page))
         .route("/console/audit", get(audit::page))
+        .route("/console/may-exist", get(may_exist::page))
+        .route("/console/may-exist/{id}/settle", get(may_exist::question).post(may_exist::settled))
+        .route("/console/{*rest}", get(missing))
         .merge(orchestration_routes());
     if console.parts().landscape.is_some() {
         routes = routes.merge(landscape::routes());
     }
     routes.with_state(console).route_layer(from_fn(headers))
+}
+
+/// Any other address below the console's.
+async fn missing(uri: Uri) -> PageError {
+    PageError::Missing(format!("page {}", uri.path()))
 }
 
 fn orchestration_routes() -> Router<Console> {

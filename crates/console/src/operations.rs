@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use broker::operations::view::{OperationId, Page, PageRequest, Snapshot, State as OperationState};
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -15,7 +15,9 @@ use crate::{
     error::PageError,
     layout::{self, Frame, Live, Section},
     marks::{pill, standing},
-    names, runtimes,
+    names,
+    query::Query,
+    runtimes::{self, NamedRuntimes},
     words::{ago, kind, span},
 };
 
@@ -42,7 +44,7 @@ pub(crate) async fn page(
 ) -> Result<Markup, PageError> {
     person.must_operate(OPERATIONS_READ)?;
     wanted.q = wanted.q.trim().to_owned();
-    let found = found(&console, &person, &wanted.q).await?;
+    let (found, among) = found(&console, &person, &wanted.q).await?;
     let state = match wanted.state.as_str() {
         "" => None,
         word => Some(
@@ -67,12 +69,15 @@ pub(crate) async fn page(
     let names = names::by_instance(&console, &person, instances.chain([&*wanted.instance])).await;
     let body = html! {
         div.title { h1 { "Operations" } }
-        p.sub { span { "Every order, change and removal, newest first" } }
+        p.sub {
+            span { "Every order, change and removal, newest first" }
+            @if let Some(among) = &among { span { (among) } }
+        }
         (search(&wanted, &found, &names))
         (chips(&wanted))
         section.card aria-label="Operations" {
             @if page.operations.is_empty() {
-                div.empty { strong { "No operations here" } p { (nothing(&found)) } }
+                div.empty { strong { "No operations here" } p { (nothing(&found, among.as_deref())) } }
             } @else {
                 (table(&page.operations, &names, console.now()))
             }
@@ -101,29 +106,41 @@ enum Found {
     Several(Vec<(String, String)>),
 }
 
-/// Looks for a runtime. A whole name goes before parts of names; a whole id counts even if its runtime is gone.
-async fn found(console: &Console, person: &Person, words: &str) -> Result<Found, PageError> {
+/// Looks for a runtime, and says among which ones. A whole name goes before parts of names; a whole id counts even if its runtime is gone.
+async fn found(
+    console: &Console,
+    person: &Person,
+    words: &str,
+) -> Result<(Found, Option<String>), PageError> {
     if words.is_empty() {
-        return Ok(Found::All);
+        return Ok((Found::All, None));
     }
     if words.parse::<Uuid>().is_ok() && names::find(console, person, words).await?.is_some() {
-        return Ok(Found::One(words.to_owned()));
+        return Ok((Found::One(words.to_owned()), None));
     }
-    let mut runtimes = runtimes::named(console, person, words).await?;
+    let NamedRuntimes { found: mut runtimes, among } =
+        runtimes::named(console, person, words).await?;
     if runtimes.iter().any(|(_, name)| name == words) {
         runtimes.retain(|(_, name)| name == words);
     }
-    Ok(match runtimes.as_slice() {
+    let found = match runtimes.as_slice() {
         [(instance, _)] => Found::One(instance.clone()),
         _ => Found::Several(runtimes),
-    })
+    };
+    Ok((found, among))
 }
 
-fn nothing(found: &Found) -> &'static str {
-    match found {
-        Found::Several(runtimes) if runtimes.is_empty() => "No runtime fits what is searched for.",
-        Found::Several(_) => "Several runtimes fit: choose one above.",
-        Found::All | Found::One(_) => "Nothing fits this filter.",
+/// Why the list is empty. Nothing is said about runtimes that were not searched.
+fn nothing(found: &Found, among: Option<&str>) -> String {
+    match (found, among) {
+        (Found::Several(runtimes), Some(among)) if runtimes.is_empty() => {
+            format!("0 found; {among}.")
+        }
+        (Found::Several(runtimes), None) if runtimes.is_empty() => {
+            "No runtime fits what is searched for.".into()
+        }
+        (Found::Several(_), _) => "Several runtimes fit: choose one above.".into(),
+        (Found::All | Found::One(_), _) => "Nothing fits this filter.".into(),
     }
 }
 
@@ -222,15 +239,25 @@ pub(crate) fn table(
                         td {
                             (link(operation, names))
                             div.small.faint { (kind(&operation.kind)) }
-                            div.small.why.narrow { (what(operation)) }
                         }
                         td { (pill(tone, word)) }
                         td.wide { div.why { (what(operation)) } }
                         td.wide.tight { (span(operation.ended_at.unwrap_or(now).duration_since(operation.created_at))) }
                         td.right.small.faint { (ago(operation.created_at, now)) }
                     }
+                    (reason_row("op", operation, 3))
                 }
             }
+        }
+    }
+}
+
+/// What it does and why, below its row, on screens that have no room for columns with it. So many columns are left there.
+pub(crate) fn reason_row(prefix: &str, operation: &Snapshot, columns: u8) -> Markup {
+    let what = what(operation);
+    html! {
+        @if !what.0.is_empty() {
+            tr.narrow id={ (prefix) "-" (operation.id) "-why" } { td.small.why colspan=(columns) { (what) } }
         }
     }
 }
@@ -255,5 +282,14 @@ mod tests {
         let shown = table(std::slice::from_ref(&operation), &HashMap::new(), at(5)).into_string();
 
         assert!(shown.contains(&format!("<tr id=\"op-{}\">", operation.id)), "{shown}");
+    }
+
+    #[test]
+    fn nothing_is_said_about_runtimes_whose_names_were_not_searched() {
+        let among = "names were searched among the newest 1000 of 1200, ids and accounts among all";
+        let none = Found::Several(vec![]);
+
+        assert_eq!(nothing(&none, Some(among)), format!("0 found; {among}."));
+        assert_eq!(nothing(&none, None), "No runtime fits what is searched for.");
     }
 }

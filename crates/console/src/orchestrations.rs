@@ -9,7 +9,7 @@ mod request;
 
 use std::collections::BTreeMap;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use broker::orchestrations::{PageRequest, StatusItem};
 use domain::orchestration::{Kind, Parameters};
 use maud::{Markup, html};
@@ -23,6 +23,7 @@ use crate::{
     marks::{self, flag, pill},
     operations::with_query,
     pages,
+    query::Query,
     words::{ago, count},
 };
 
@@ -73,10 +74,8 @@ pub(crate) async fn page(
             (page_links(&wanted, total))
         }
     };
-    // Older pages stay as they are; events of a driver come under the id of its orchestration.
-    let ids: Vec<String> = rows.iter().map(|row| row.item.orchestration_id.to_string()).collect();
-    let ids = ids.join(" ");
-    let live = if wanted.page > 1 || ids.is_empty() { Live::No } else { Live::Of(&ids) };
+    // Older pages stay as they are; the first one hears of orchestrations that it does not have yet.
+    let live = if wanted.page > 1 { Live::No } else { Live::All };
     let frame = Frame { title: "Orchestrations", section: Section::Orchestrations, live };
     Ok(layout::page(&console, &person, &frame, &body))
 }

@@ -1,7 +1,7 @@
 //! Ordering a runtime: a plan, a name, a region, and what else the plan's own schema offers.
 
 use axum::{
-    extract::{Query, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use base64::{Engine as _, prelude::BASE64_STANDARD};
@@ -20,6 +20,7 @@ use crate::{
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
     marks::{Tone, message},
+    query::Query,
 };
 
 /// The platform's region of orders from here, unless the form says another one.
@@ -73,9 +74,16 @@ pub(crate) async fn ordered(
     fields: Fields,
 ) -> Result<Response, PageError> {
     person.must(BROKER_WRITE)?;
-    let plan = fields.get("plan").to_owned();
+    // Another plan is chosen: what was typed stays.
+    let (plan, is_chosen) = match fields.get("choose") {
+        "" => (fields.get("plan").to_owned(), false),
+        other => (other.to_owned(), true),
+    };
     let schema = plans(&console).into_iter().find(|it| it["name"] == plan.as_str());
     let schema = schema.ok_or_else(|| PageError::Bad(format!("There is no plan \"{plan}\".")))?;
+    if is_chosen {
+        return Ok(form(&console, &person, &plan, &filled(&schema, &fields), None).into_response());
+    }
     let parts = console.parts().broker.parts();
     let account = person.tenant.clone().unwrap_or_else(|| fields.get("account").to_owned());
     let mut parameters = json!({"name": fields.get("name")});
@@ -114,23 +122,28 @@ pub(crate) async fn ordered(
         Err(error) => {
             let refused = PageError::from(error);
             let PageError::Bad(problem) = refused else { return Err(refused) };
-            let known = ["name", "account", "subaccount", "user", "platform_region"];
-            let all = known
-                .into_iter()
-                .map(str::to_owned)
-                .chain(offered(&schema).into_iter().map(|(name, _)| name));
-            // Credentials are not sent back.
-            let values = all
-                .filter(|name| name != KUBECONFIG)
-                .map(|name| {
-                    let value = json!(fields.get(&name));
-                    (name, value)
-                })
-                .collect();
-            Ok(form(&console, &person, &plan, &FormValues { instance, values }, Some(&problem))
-                .into_response())
+            let filled = filled(&schema, &fields);
+            Ok(form(&console, &person, &plan, &filled, Some(&problem)).into_response())
         }
     }
+}
+
+/// What was typed into a form, for the form of a plan.
+fn filled(schema: &Value, fields: &Fields) -> FormValues {
+    let known = ["name", "account", "subaccount", "user", "platform_region"];
+    let all = known
+        .into_iter()
+        .map(str::to_owned)
+        .chain(offered(schema).into_iter().map(|(name, _)| name));
+    // Credentials are not sent back.
+    let values = all
+        .filter(|name| name != KUBECONFIG)
+        .map(|name| {
+            let value = json!(fields.get(&name));
+            (name, value)
+        })
+        .collect();
+    FormValues { instance: fields.get("instance").to_owned(), values }
 }
 
 /// The plans of the catalog with their schemas.
@@ -187,12 +200,16 @@ fn form(
         p.sub { span { "A managed Kubernetes cluster with Kyma, made step by step while you watch" } }
         @if let Some(problem) = problem { (message(Tone::Bad, problem)) }
         @if let Some(plan) = plan {
-            div.stack {
+            form.stack method="post" action="/console/order" {
+                (forms::word(person))
+                // What the Enter key presses: the first button of a form.
+                button.unseen type="submit" tabindex="-1" aria-hidden="true" { "Order" }
                 section.card aria-labelledby="plan" {
                     header { h2 #plan { "1. Service plan" } span { (plans.len()) " offered" } }
-                    nav.body.plans aria-label="Service plans" {
+                    div.body.plans role="group" aria-label="Service plans" {
                         @for one in &plans {
-                            a href={ "/console/order?plan=" (text(&one["name"])) } aria-current=[(one["id"] == plan["id"]).then_some("true")] {
+                            @let chosen = one["id"] == plan["id"];
+                            button type="submit" name="choose" value=(text(&one["name"])) formnovalidate aria-pressed=(chosen) {
                                 b { (text(&one["name"])) } span { (text(&one["description"])) }
                             }
                         }
@@ -217,8 +234,7 @@ fn fields(person: &Person, plan: &Value, filled: &FormValues) -> Markup {
         given => given.to_owned(),
     };
     html! {
-        form.field-list method="post" action="/console/order" {
-            (forms::word(person))
+        div.field-list {
             input type="hidden" name="instance" value=(filled.instance);
             input type="hidden" name="plan" value=(text(&plan["name"]));
             (input("name", "Name", filled.get("name"), "What people call it, as in demo or payments-prod."))

@@ -2,12 +2,14 @@
 
 mod counts;
 mod history;
+mod left;
 mod slowest;
 
 use std::collections::HashMap;
 
 use axum::extract::State;
-use broker::operations::view::{PageRequest, Snapshot, State as OperationState};
+use broker::operations::view::{PageRequest, Snapshot, State as OperationState, StuckOperation};
+use futures::future::join_all;
 use maud::{Markup, html};
 
 use crate::{
@@ -21,6 +23,7 @@ use crate::{
 };
 use counts::Counts;
 use history::History;
+use left::Left;
 
 /// How many of the newest operations the charts are made of.
 const NEWEST: u32 = 200;
@@ -39,10 +42,20 @@ pub(crate) async fn page(
         PageRequest { state: Some(OperationState::InProgress), limit: NEWEST, ..newest.clone() };
     let view = &console.parts().operations;
     let (newest, running) = tokio::try_join!(view.list(newest), view.list(running))?;
-    let counts = Counts::read(&console, &running.operations, running.next.is_some()).await?;
+    // Of so many, the store knows those that have stood for longest.
+    let present = match running.next {
+        Some(_) => Some(console.parts().answers.present().await?),
+        None => None,
+    };
+    let counts = Counts::read(&console, &running.operations, present.as_ref()).await?;
     let more = newest.next.is_some();
     let (newest, mut active) = (newest.operations, running.operations);
     active.extend(newest.iter().filter(|it| it.state == OperationState::Pending).cloned());
+    if let Some(present) = present {
+        active.extend(stuck(&console, &present.stuck, &active).await);
+    }
+    attention_first(&mut active);
+    let left = Left::read(&console, &person, &active).await?;
     let failed: Vec<&Snapshot> =
         newest.iter().filter(|it| it.state == OperationState::Failed).take(LISTED).collect();
     let shown =
@@ -56,6 +69,7 @@ pub(crate) async fn page(
             @if person.may(BROKER_WRITE) { a.button.first href="/console/order" { "Order a runtime" } }
         }
         p.sub { span { (counts.summary()) } }
+        (left.lines())
         div.stack {
             (numbers(&counts, &newest))
             @if newest.is_empty() {
@@ -75,6 +89,27 @@ pub(crate) async fn page(
     };
     let frame = Frame { title: "Overview", section: Section::Overview, live: Live::All };
     Ok(layout::page(&console, &person, &frame, &body))
+}
+
+/// Those of the operations that have stood for longest that are not known yet.
+async fn stuck(console: &Console, stuck: &[StuckOperation], known: &[Snapshot]) -> Vec<Snapshot> {
+    let view = &console.parts().operations;
+    let others = stuck.iter().filter(|it| known.iter().all(|known| known.id != it.operation));
+    let found = join_all(others.take(LISTED).map(|it| view.find(it.operation))).await;
+    // One that has ended since then is no reason to show nothing.
+    found.into_iter().flatten().filter(|it| !it.state.is_final()).collect()
+}
+
+/// What is tried again stands above what waits, and both above everything else; what has been there for longest above the rest.
+fn attention_first(active: &mut [Snapshot]) {
+    active.sort_by_key(|it| {
+        let rank = match standing(it).1 {
+            "retrying" => 0,
+            "waiting" => 1,
+            _ => 2,
+        };
+        (rank, it.created_at)
+    });
 }
 
 fn numbers(counts: &Counts, newest: &[Snapshot]) -> Markup {
@@ -119,13 +154,13 @@ fn active_card(console: &Console, active: &[Snapshot], names: &HashMap<String, S
                                 td {
                                     (operations::link(operation, names))
                                     div.small.faint { (kind(&operation.kind)) }
-                                    div.small.why.narrow { (operations::why(operation)) }
                                 }
                                 td { (pill(tone, word)) }
                                 td.wide { code { (operation.step.as_deref().unwrap_or("–")) } }
                                 td.wide { div.why { (operations::why(operation)) } }
                                 td.right.tight { (since(operation.created_at, now)) }
                             }
+                            (operations::reason_row("active", operation, 3))
                         }
                     }
                 }
@@ -192,4 +227,37 @@ fn without_operations(console: &Console, person: &Person) -> Markup {
     };
     let frame = Frame { title: "Overview", section: Section::Overview, live: Live::No };
     layout::page(console, person, &frame, &body)
+}
+
+#[cfg(test)]
+mod tests {
+    use broker::operations::view::OperationId;
+
+    use super::*;
+    use crate::testing::{at, operation};
+
+    #[test]
+    fn what_needs_attention_is_above_what_only_runs_and_the_oldest_is_above_the_rest() {
+        let made = |number: u128, failing: bool, waiting: bool, created: i64| Snapshot {
+            id: OperationId::from_u128(number),
+            failing_since: failing.then(|| at(0)),
+            waiting_since: waiting.then(|| at(0)),
+            created_at: at(created),
+            ..operation("Check_Runtime")
+        };
+        // Newest first, as they are read: the one that fails for longest is behind more than fit.
+        let mut active: Vec<Snapshot> =
+            (0..8_u8).map(|it| made(it.into(), false, false, 100 - i64::from(it))).collect();
+        active.extend([
+            made(20, false, true, 50),
+            made(21, true, false, 40),
+            made(22, false, true, 30),
+            made(23, true, false, 20),
+        ]);
+
+        attention_first(&mut active);
+
+        let shown: Vec<u128> = active.iter().take(LISTED).map(|it| it.id.as_u128()).collect();
+        assert_eq!(shown, [23, 21, 22, 20, 7, 6, 5, 4]);
+    }
 }

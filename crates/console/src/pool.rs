@@ -9,7 +9,7 @@ mod steps;
 mod stuck;
 mod success;
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use base::failure::chain;
 use broker::{
     answers::Error,
@@ -23,6 +23,8 @@ use crate::{
     access::{OPERATIONS_READ, Person},
     error::PageError,
     layout::{self, Frame, Live, Section},
+    names,
+    query::Query,
     words::count,
 };
 
@@ -56,6 +58,8 @@ pub(crate) async fn page(
     let most = STEPS * 2;
     let slow = operations.steps(MOST_HOURS, None, StepOrder::Slowest, most).await?;
     let failing = operations.steps(MOST_HOURS, None, StepOrder::Failing, most).await?;
+    let stuck = present.stuck.iter().take(stuck::SHOWN).map(|it| it.instance.as_str());
+    let names = names::by_instance(&console, &person, stuck).await;
     let now = console.now();
     let body = html! {
         div.title { h1 { "Pool and success" } }
@@ -65,7 +69,7 @@ pub(crate) async fn page(
         }
         div.stack {
             (accounts)
-            (stuck::card(&present.stuck, now))
+            (stuck::card(&present.stuck, &names, now))
             (success::card(&success, days, now))
             div.halves {
                 (steps::card("slow", "Slowest steps", &slow))

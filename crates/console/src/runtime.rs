@@ -1,6 +1,6 @@
 //! One runtime: what was ordered, what happened to it, bindings, leftovers, and what can be done.
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use broker::{
     bindings::BindingSummary,
     chores::leftovers::Leftover,
@@ -17,6 +17,7 @@ use crate::{
     access::{
         BROKER_WRITE, KUBECONFIG_READ, OPERATIONS_READ, ORCHESTRATIONS_WRITE, Person, RUNTIMES_READ,
     },
+    activity::Activity,
     audit,
     error::PageError,
     forms,
@@ -24,7 +25,8 @@ use crate::{
     layout::{self, Frame, Live, Section},
     marks::{self, Tone, message, pill, standing},
     names,
-    operations::why,
+    operations::{reason_row, why},
+    query::Query,
     runtimes::or_dash,
     unbind,
     words::{ago, exact, id, kind, span, until},
@@ -65,7 +67,7 @@ pub(crate) async fn page(
     let name = names::of(&runtime);
     let body = html! {
         (layout::path(&[("/console/runtimes", "Runtimes")], &name))
-        (heading(&person, &runtime, &name))
+        (heading(&console, &person, &runtime, &name))
         @if shown.problem == "kubeconfig" { (message(Tone::Bad, "There is no kubeconfig right now. Try again in a moment; the log says why.")) }
         @if let Some(leftover) = &leftover { (leftovers(leftover)) }
         div.two {
@@ -98,7 +100,7 @@ async fn history(
     Ok(console.parts().operations.list(request).await?.operations)
 }
 
-fn heading(person: &Person, runtime: &Runtime, name: &str) -> Markup {
+fn heading(console: &Console, person: &Person, runtime: &Runtime, name: &str) -> Markup {
     let (tone, word) = marks::runtime(runtime.status.state);
     let there = !["deprovisioning", "deprovisioned"].contains(&runtime.status.state);
     let upgradable = is_ready(runtime) && person.operates(ORCHESTRATIONS_WRITE);
@@ -113,6 +115,9 @@ fn heading(person: &Person, runtime: &Runtime, name: &str) -> Markup {
                 }
                 @if is_ready(runtime) && person.may(BROKER_WRITE) {
                     a.button #change href={ "/console/runtimes/" (runtime.instance_id) "/change" } { "Change" }
+                }
+                @if let Some(change) = Activity::possible(console, person, runtime) {
+                    a.button id=(change.word()) href=(change.address(&runtime.instance_id)) { (change.title()) }
                 }
                 @if there && person.may(BROKER_WRITE) {
                     a.button.danger href={ "/console/runtimes/" (runtime.instance_id) "/delete" } { "Delete" }
@@ -157,12 +162,12 @@ fn history_card(console: &Console, operations: &[Snapshot]) -> Markup {
                                 td {
                                     b { a href={ "/console/operations/" (operation.id) } { (kind(&operation.kind)) } }
                                     div.small.faint { (ago(operation.created_at, now)) }
-                                    div.small.why.narrow { (why(operation)) }
                                 }
                                 td { (pill(tone, word)) }
                                 td.wide { div.why { (why(operation)) } }
                                 td.right.tight { (span(operation.ended_at.unwrap_or(now).duration_since(operation.created_at))) }
                             }
+                            (reason_row("op", operation, 3))
                         }
                     }
                 }

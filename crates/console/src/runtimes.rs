@@ -3,8 +3,8 @@
 mod export;
 mod search;
 
-use axum::extract::{Query, State};
-use broker::runtimes::{Runtime, StateWord};
+use axum::extract::State;
+use broker::runtimes::{Detail, Runtime, RuntimesQuery, StateWord};
 use maud::{Markup, html};
 use serde::Deserialize;
 
@@ -16,11 +16,15 @@ use crate::{
     marks::{self, pill},
     names,
     operations::with_query,
+    query::Query,
     words::ago,
 };
 use search::SearchResult;
 
 pub(crate) use export::export;
+
+/// The state of runtimes that were removed and of which something is left.
+const INCOMPLETE: &str = "deprovisionincomplete";
 
 /// Which runtimes are wanted.
 #[derive(Deserialize, Default, Clone)]
@@ -70,28 +74,43 @@ pub(crate) async fn page(
     Ok(layout::page(&console, &person, &frame, &body))
 }
 
-/// The instances and names of the runtimes that fit these words, in whatever state they are.
+/// The runtimes that fit some words.
+pub(crate) struct NamedRuntimes {
+    /// Their instances and names.
+    pub(crate) found: Vec<(String, String)>,
+    /// Among which ones names were searched, in words; none when it was all of them.
+    pub(crate) among: Option<String>,
+}
+
+/// The runtimes that fit these words, in whatever state they are.
 pub(crate) async fn named(
     console: &Console,
     person: &Person,
     words: &str,
-) -> Result<Vec<(String, String)>, PageError> {
+) -> Result<NamedRuntimes, PageError> {
     person.must(RUNTIMES_READ)?;
     let (q, state) = (words.to_owned(), "all".to_owned());
     let wanted = RuntimesPageQuery { q, state, ..RuntimesPageQuery::default() };
     let found = search::find(console, person, &wanted).await?;
-    Ok(found.runtimes.into_iter().map(|it| (it.instance_id.clone(), names::of(&it))).collect())
+    let among = among(&found);
+    let named = found.runtimes.into_iter().map(|it| (it.instance_id.clone(), names::of(&it)));
+    Ok(NamedRuntimes { found: named.collect(), among })
+}
+
+/// Among which runtimes names were searched; none when it was all of them.
+fn among(found: &SearchResult) -> Option<String> {
+    let searched = found.searched.filter(|searched| *searched < found.total)?;
+    let total = found.total;
+    Some(format!(
+        "names were searched among the newest {searched} of {total}, ids and accounts among all"
+    ))
 }
 
 fn heading(found: &SearchResult) -> String {
-    match found.searched {
-        None => format!("{} in all", found.total),
-        Some(searched) if searched < found.total => format!(
-            "{} found; names were searched among the newest {searched} of {}, ids and accounts among all",
-            found.runtimes.len(),
-            found.total
-        ),
-        Some(_) => format!("{} found of {}", found.runtimes.len(), found.total),
+    match (found.searched, among(found)) {
+        (None, _) => format!("{} in all", found.total),
+        (Some(_), Some(among)) => format!("{} found; {among}", found.runtimes.len()),
+        (Some(_), None) => format!("{} found of {}", found.runtimes.len(), found.total),
     }
 }
 
@@ -107,6 +126,7 @@ fn filters(console: &Console, wanted: &RuntimesPageQuery) -> Markup {
         "failed",
         "error",
         "suspended",
+        INCOMPLETE,
         "all",
     ];
     html! {
@@ -120,7 +140,7 @@ fn filters(console: &Console, wanted: &RuntimesPageQuery) -> Markup {
         nav.chips aria-label="Filter by state" {
             span { "State" }
             @for word in states {
-                @let name = match word { "" => "there now", "succeeded" => "ready", "error" => "change failed", "all" => "all states", other => other };
+                @let name = match word { "" => "there now", "succeeded" => "ready", "error" => "change failed", INCOMPLETE => "removed, with leftovers", "all" => "all states", other => other };
                 a href=(address(&RuntimesPageQuery { state: word.into(), page: 1, ..wanted.clone() })) aria-current=[(wanted.state == word).then_some("true")] { (name) }
             }
         }
@@ -133,6 +153,23 @@ fn filters(console: &Console, wanted: &RuntimesPageQuery) -> Markup {
             }
         }
     }
+}
+
+/// Where the runtimes are that were removed and of which something is left.
+pub(crate) fn incomplete_address() -> String {
+    address(&RuntimesPageQuery { state: INCOMPLETE.into(), ..RuntimesPageQuery::default() })
+}
+
+/// How many were removed and have left something.
+pub(crate) async fn incomplete(console: &Console, person: &Person) -> Result<u64, PageError> {
+    let query = RuntimesQuery {
+        states: vec![StateWord::DeprovisionIncomplete],
+        page_size: 1,
+        detail: Detail::Last,
+        ..RuntimesQuery::default()
+    };
+    let broker = &console.parts().broker;
+    Ok(broker.newest_runtimes(&person.caller(), &query).await?.total_count)
 }
 
 fn address(wanted: &RuntimesPageQuery) -> String {

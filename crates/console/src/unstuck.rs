@@ -156,17 +156,33 @@ struct Question {
 }
 
 fn check(asked: &Question, fields: &Fields) -> Result<(), String> {
-    let reason = fields.get("reason");
     if asked.action != Action::Cancel && fields.get("name") != asked.name {
         return Err("That is not its name. Nothing was done.".into());
     }
+    reason_of(fields).map(drop)
+}
+
+/// The reason in a form, or what is wrong with it.
+pub(crate) fn reason_of(fields: &Fields) -> Result<&str, String> {
+    let reason = fields.get("reason");
     if reason.is_empty() {
         return Err("Say why: the reason is kept in the audit.".into());
     }
     if reason.chars().count() > LONGEST_REASON || reason.chars().any(char::is_control) {
         return Err(format!("The reason must be one line of at most {LONGEST_REASON} characters."));
     }
-    Ok(())
+    Ok(reason)
+}
+
+/// The field for the reason.
+pub(crate) fn reason_field(fields: &Fields) -> Markup {
+    html! {
+        div.field {
+            label for="reason" { "Reason" }
+            input #reason type="text" name="reason" maxlength=(LONGEST_REASON) value=(fields.get("reason")) required autocomplete="off";
+            small { "Kept in the audit." }
+        }
+    }
 }
 
 /// Does it, with an entry in the audit; tells the operation to go on with.
@@ -219,11 +235,7 @@ fn question(
                 (forms::word(person))
                 p { (action.meaning()) }
                 @if *action == Action::Skip { (step_field(&steps, operation, fields)) }
-                div.field {
-                    label for="reason" { "Reason" }
-                    input #reason type="text" name="reason" maxlength=(LONGEST_REASON) value=(fields.get("reason")) required autocomplete="off";
-                    small { "Kept in the audit." }
-                }
+                (reason_field(fields))
                 @if *action != Action::Cancel {
                     div.field {
                         label for="name" { "Type " strong { (name) } " to confirm" }

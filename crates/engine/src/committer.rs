@@ -10,23 +10,12 @@ use tracing::{debug, warn};
 use crate::{
     lease::Lease,
     planted::PlantedBug,
-    storage::{Cancel, Commit, CommitResult, Storage, StorageError},
+    storage::{Commit, CommitResult, Storage, StorageError},
 };
-
-/// How one result was stored.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum SaveResult {
-    /// It is stored.
-    Yes { journal: i64, cancel: Option<Cancel> },
-    /// The operation is not held here any more.
-    NotHeld,
-    /// A change to another row was refused; nothing is stored.
-    Rejected(String),
-}
 
 struct Job {
     commit: Commit,
-    answer: oneshot::Sender<SaveResult>,
+    answer: oneshot::Sender<CommitResult>,
 }
 
 /// The queue in front of the store.
@@ -71,12 +60,12 @@ impl Committer {
     }
 
     /// Stores one result.
-    pub(crate) async fn store(&self, commit: Commit) -> SaveResult {
+    pub(crate) async fn store(&self, commit: Commit) -> CommitResult {
         let (answer, answered) = oneshot::channel();
         if self.0.send(Job { commit, answer }).await.is_err() {
-            return SaveResult::NotHeld;
+            return CommitResult::Fenced;
         }
-        answered.await.unwrap_or(SaveResult::NotHeld)
+        answered.await.unwrap_or(CommitResult::Fenced)
     }
 }
 
@@ -93,8 +82,8 @@ impl<S: Storage> Work<S> {
         // Whether an earlier try may have landed without our knowing.
         let mut in_doubt = false;
         while !jobs.is_empty() {
-            if !self.may_write() {
-                return answer_all(jobs, &SaveResult::NotHeld);
+            if !self.lease.permits(self.planted) {
+                return answer_all(jobs, &CommitResult::Fenced);
             }
             let commits: Vec<Commit> = jobs.iter().map(|job| job.commit.clone()).collect();
             match self.storage.commit(self.lease.replica, &commits).await {
@@ -106,10 +95,10 @@ impl<S: Storage> Work<S> {
                     in_doubt = false;
                 }
                 Err(StorageError::Unknown(_)) if self.planted.is(PlantedBug::UnknownIsDone) => {
-                    return answer_all(jobs, &SaveResult::Yes { journal: 0, cancel: None });
+                    return answer_all(jobs, &CommitResult::Yes { journal: 0, cancel: None });
                 }
                 Err(StorageError::Unknown(_)) if self.planted.is(PlantedBug::UnknownIsFailed) => {
-                    return answer_all(jobs, &SaveResult::Rejected("no answer".into()));
+                    return answer_all(jobs, &CommitResult::Rejected("no answer".into()));
                 }
                 Err(StorageError::Unknown(reason)) => {
                     warn!(%reason, results = jobs.len(), "a commit got no answer, looking it up");
@@ -122,14 +111,10 @@ impl<S: Storage> Work<S> {
                     self.rest(&mut pause).await;
                 }
                 Err(StorageError::Refused(reason)) => {
-                    return answer_all(jobs, &SaveResult::Rejected(reason));
+                    return answer_all(jobs, &CommitResult::Rejected(reason));
                 }
             }
         }
-    }
-
-    fn may_write(&self) -> bool {
-        self.lease.is_valid() || self.planted.is(PlantedBug::NoFence)
     }
 
     /// Answers what is known to have landed or to be lost; returns what has to be tried again.
@@ -138,7 +123,7 @@ impl<S: Storage> Work<S> {
         let mut pause = Duration::from_millis(20);
         let seen = loop {
             if !self.lease.is_valid() {
-                answer_all(jobs, &SaveResult::NotHeld);
+                answer_all(jobs, &CommitResult::Fenced);
                 return Vec::new();
             }
             match self.storage.look(&ids).await {
@@ -156,14 +141,14 @@ impl<S: Storage> Work<S> {
             });
             match mine {
                 Some(seen) if seen.serial == job.commit.serial + 1 => {
-                    let stored = SaveResult::Yes { journal: seen.journal, cancel: seen.cancel };
+                    let stored = CommitResult::Yes { journal: seen.journal, cancel: seen.cancel };
                     let _ = job.answer.send(stored);
                 }
                 Some(seen) if seen.serial == job.commit.serial && seen.owner_alive => {
                     open.push(job);
                 }
                 _ => {
-                    let _ = job.answer.send(SaveResult::NotHeld);
+                    let _ = job.answer.send(CommitResult::Fenced);
                 }
             }
         }
@@ -185,21 +170,16 @@ impl<S: Storage> Work<S> {
 fn answer(jobs: Vec<Job>, landed: Vec<CommitResult>, in_doubt: bool) -> Vec<Job> {
     let mut doubtful = Vec::new();
     for (job, landed) in jobs.into_iter().zip(landed) {
-        let stored = match landed {
-            CommitResult::Yes { journal, cancel } => SaveResult::Yes { journal, cancel },
-            CommitResult::Fenced if in_doubt => {
-                doubtful.push(job);
-                continue;
-            }
-            CommitResult::Fenced => SaveResult::NotHeld,
-            CommitResult::Rejected(reason) => SaveResult::Rejected(reason),
-        };
-        let _ = job.answer.send(stored);
+        if in_doubt && landed == CommitResult::Fenced {
+            doubtful.push(job);
+        } else {
+            let _ = job.answer.send(landed);
+        }
     }
     doubtful
 }
 
-fn answer_all(jobs: Vec<Job>, stored: &SaveResult) {
+fn answer_all(jobs: Vec<Job>, stored: &CommitResult) {
     for job in jobs {
         let _ = job.answer.send(stored.clone());
     }

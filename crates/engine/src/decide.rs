@@ -26,8 +26,8 @@ const FASTEST_POLL: Duration = Duration::from_millis(10);
 /// How a run ended, seen from outside of the step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RunEnd {
-    /// The step said so.
-    Said(Ending),
+    /// The step returned it.
+    Returned(Ending),
     /// Its condition did not hold, for this reason.
     Skipped(String),
     /// It failed and may be tried again.
@@ -158,11 +158,11 @@ pub fn decide(
 ) -> Move {
     let at = At { shape, stage, step, reading };
     match run {
-        RunEnd::Said(Ending::Done) => at.advance(position, Outcome::Done, None, None),
+        RunEnd::Returned(Ending::Done) => at.advance(position, Outcome::Done, None, None),
         RunEnd::Skipped(reason) => {
             at.advance(position, Outcome::Skipped, Some(reason.clone()), None)
         }
-        RunEnd::Said(Ending::Wait(waiting)) => {
+        RunEnd::Returned(Ending::Wait(waiting)) => {
             let mut position = position.clone();
             let since = at.waits(&mut position);
             let interval =
@@ -178,7 +178,7 @@ pub fn decide(
             }
             at.sleep(position, Outcome::Wait, until, waiting.signal.clone(), reason, None)
         }
-        RunEnd::Said(Ending::Again { after, reason }) => {
+        RunEnd::Returned(Ending::Again { after, reason }) => {
             let mut position = position.clone();
             let since = at.waits(&mut position);
             if let Some(limit) = at.limit_reached(&position) {
@@ -190,7 +190,7 @@ pub fn decide(
             let moved = at.sleep(position, Outcome::Again, until, None, reason.to_string(), None);
             Move { keep_memory: false, ..moved }
         }
-        RunEnd::Said(Ending::Finish { reason }) => {
+        RunEnd::Returned(Ending::Finish { reason }) => {
             end(position, State::Succeeded, Outcome::Finish, reason.to_string(), None, reading.now)
         }
         RunEnd::Transient { failure, retry_after } => at.failed(position, failure, *retry_after),

@@ -103,7 +103,7 @@ impl Incarnation {
                 }
             }
             if hand.opened.is_none() {
-                match hand.plan.clone().open(hand.who.clone(), &hand.input, &hand.data) {
+                match hand.plan.clone().open(hand.names.clone(), &hand.input, &hand.data) {
                     Ok(opened) => hand.opened = Some(opened),
                     Err(failure) => {
                         let reading = self.reading(now, None, false);
@@ -132,7 +132,7 @@ impl Incarnation {
             position.started_at = position.started_at.map(|_| self.clock.now());
         }
         Some(OperationInHand {
-            who: OperationNames {
+            names: OperationNames {
                 id: held.id,
                 root: held.root,
                 instance: held.instance.into(),
@@ -168,18 +168,18 @@ impl Incarnation {
             () = self.is_over() => return None,
             () = self.stopping.cancelled() => return None,
             () = hand.watched.stopped.cancelled() => return None,
-            place = self.lanes.place(&hand.who.lane) => place,
+            place = self.lanes.place(&hand.names.lane) => place,
         };
-        if !self.works() || self.crashes(Point::BeforeRun, hand.who.id, &step.name).await {
+        if !self.works() || self.crashes(Point::BeforeRun, hand.names.id, &step.name).await {
             return None;
         }
         let began_at = self.clock.now();
         let number = hand.runs + 1;
-        debug!(operation.id = %hand.who.id, step = step.name, run = number, "step {} runs", step.name);
+        debug!(operation.id = %hand.names.id, step = step.name, run = number, "step {} runs", step.name);
         let memory_since = hand.memory.as_ref().map_or(began_at, |(_, since)| *since);
         let ran = self.run_in_its_own_task(hand, at, number, began_at).await?;
         drop(place);
-        if self.crashes(Point::AfterRun, hand.who.id, &step.name).await {
+        if self.crashes(Point::AfterRun, hand.names.id, &step.name).await {
             return None;
         }
         let (end, memory, data, changes, notes) = match ran {
@@ -197,7 +197,7 @@ impl Incarnation {
         };
         let now = self.clock.now();
         let signalled = match &end {
-            RunEnd::Said(Ending::Wait(waiting)) => waiting
+            RunEnd::Returned(Ending::Wait(waiting)) => waiting
                 .signal
                 .as_deref()
                 .is_some_and(|signal| self.signals.given_since(signal, began_at)),
@@ -232,7 +232,7 @@ impl Incarnation {
     ) -> Option<AfterCommit> {
         let shape = hand.plan.shape().clone();
         let (stage, step) = (&shape.stages[at.0], &shape.stages[at.0].steps[at.1]);
-        warn!(operation.id = %hand.who.id, step = step.name, reason, "the store refused the result");
+        warn!(operation.id = %hand.names.id, step = step.name, reason, "the store refused the result");
         hand.opened = None;
         hand.memory = None;
         let now = self.clock.now();
@@ -265,8 +265,8 @@ impl Incarnation {
         let memory = hand.memory.take().map(|(memory, _)| memory);
         let step = hand.plan.shape().stages[at.0].steps[at.1].clone();
         let caller = Caller {
-            operation: hand.who.id,
-            root: hand.who.root,
+            operation: hand.names.id,
+            root: hand.names.root,
             step: step.name.clone(),
             run: number,
             epoch: hand.epoch,
@@ -296,7 +296,7 @@ impl Incarnation {
                     Ok(ran) => Ok(ran),
                     Err(gone) if gone.is_panic() => {
                         let message = panic_message(&*gone.into_panic());
-                        error!(operation.id = %hand.who.id, step = step.name, message, "step {} panicked", step.name);
+                        error!(operation.id = %hand.names.id, step = step.name, message, "step {} panicked", step.name);
                         assert!(!self.settings.planted.is(PlantedBug::PanicEscapes), "planted");
                         Err(RunEnd::Panicked(message))
                     }
@@ -304,7 +304,7 @@ impl Incarnation {
                 }),
                 () = &mut overdue => {
                     let text = format!("step {} did not return within {:?}", step.name, step.retry.deadline);
-                    warn!(operation.id = %hand.who.id, step = step.name, "{text}");
+                    warn!(operation.id = %hand.names.id, step = step.name, "{text}");
                     let failure = Failure::new("engine", "deadline", text);
                     return Some(Err(RunEnd::Transient { failure, retry_after: None }));
                 }
@@ -334,7 +334,7 @@ impl Incarnation {
     fn works(&self) -> bool {
         !self.stopping.is_cancelled()
             && !self.crashed.is_cancelled()
-            && (self.lease.is_valid() || self.settings.planted.is(PlantedBug::NoFence))
+            && self.lease.permits(self.settings.planted)
     }
 
     /// Resolves when no further run may begin, and a waiting one should leave.

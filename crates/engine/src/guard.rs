@@ -41,11 +41,7 @@ impl WhileHeld {
         if self.stopped.is_cancelled() {
             return Verdict::Stop;
         }
-        if self.lease.is_valid() || self.planted.is(PlantedBug::NoFence) {
-            Verdict::Go
-        } else {
-            Verdict::Stop
-        }
+        if self.lease.permits(self.planted) { Verdict::Go } else { Verdict::Stop }
     }
 }
 

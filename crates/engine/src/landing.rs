@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use tracing::{info, warn};
 
 use crate::{
-    committer::SaveResult,
     decide::{self, Move},
     drive::{DriveResult, Incarnation},
     events::Event,
@@ -15,13 +14,13 @@ use crate::{
     opened::{AnyPlan, Memory, OpenOperation, OperationNames},
     position::Position,
     saving::{SaveError, SaveRequest},
-    storage::{AfterCommit, Cancel, Change, Commit, Outcome, Run, Skip},
+    storage::{AfterCommit, Cancel, Change, Commit, CommitResult, Outcome, Run, Skip},
     watch::WatchGuard,
 };
 
 /// One operation in hand.
 pub(crate) struct OperationInHand {
-    pub(crate) who: OperationNames,
+    pub(crate) names: OperationNames,
     pub(crate) kind: String,
     pub(crate) plan: Arc<dyn AnyPlan>,
     pub(crate) opened: Option<Box<dyn OpenOperation>>,
@@ -79,7 +78,7 @@ impl Incarnation {
     ) -> Option<()> {
         let data = request.data;
         let commit = Commit {
-            id: hand.who.id,
+            id: hand.names.id,
             epoch: hand.epoch,
             serial: hand.serial,
             position: hand.position.clone(),
@@ -90,7 +89,7 @@ impl Incarnation {
             changes: request.changes,
         };
         let answer = match self.store(commit).await {
-            SaveResult::Yes { journal, cancel } => {
+            CommitResult::Yes { journal, cancel } => {
                 hand.serial += 1;
                 hand.journal = journal;
                 hand.cancel = cancel;
@@ -99,8 +98,8 @@ impl Incarnation {
                 }
                 Ok(())
             }
-            SaveResult::NotHeld => Err(SaveError::NotHeld),
-            SaveResult::Rejected(reason) => Err(SaveError::Refused(reason)),
+            CommitResult::Fenced => Err(SaveError::NotHeld),
+            CommitResult::Rejected(reason) => Err(SaveError::Refused(reason)),
         };
         let held = answer != Err(SaveError::NotHeld);
         let _ = request.answer.send(answer);
@@ -108,10 +107,10 @@ impl Incarnation {
     }
 
     /// Stores a result, unless the lease ends first: a store that hangs must not keep the driver.
-    async fn store(&self, commit: Commit) -> SaveResult {
+    async fn store(&self, commit: Commit) -> CommitResult {
         tokio::select! {
             biased;
-            () = self.is_over() => SaveResult::NotHeld,
+            () = self.is_over() => CommitResult::Fenced,
             stored = self.committer.store(commit) => stored,
         }
     }
@@ -162,7 +161,7 @@ impl Incarnation {
         now: Timestamp,
     ) -> Result<Option<AfterCommit>, String> {
         let step = result.step.clone();
-        if self.crashes(Point::BeforeCommit, hand.who.id, &step).await {
+        if self.crashes(Point::BeforeCommit, hand.names.id, &step).await {
             return Ok(None);
         }
         let next_at = match &moved.then {
@@ -185,7 +184,7 @@ impl Incarnation {
             repeats,
         };
         let commit = Commit {
-            id: hand.who.id,
+            id: hand.names.id,
             epoch: hand.epoch,
             serial: hand.serial,
             position: moved.position.clone(),
@@ -200,27 +199,27 @@ impl Incarnation {
             (&moved.then, hand.memory.take_if(|_| next_at.is_some()), &moved.position.stage)
         {
             let kept = StageMemory { epoch: hand.epoch, stage: stage.clone(), since, memory };
-            self.memories.put(hand.who.id, kept);
+            self.memories.put(hand.names.id, kept);
         }
         match self.store(commit).await {
-            SaveResult::NotHeld => {
-                info!(operation.id = %hand.who.id, step, "the operation is not held here any more");
-                self.memories.take(hand.who.id, hand.epoch, None);
+            CommitResult::Fenced => {
+                info!(operation.id = %hand.names.id, step, "the operation is not held here any more");
+                self.memories.take(hand.names.id, hand.epoch, None);
                 return Ok(None);
             }
-            SaveResult::Rejected(reason) => {
-                self.memories.take(hand.who.id, hand.epoch, None);
+            CommitResult::Rejected(reason) => {
+                self.memories.take(hand.names.id, hand.epoch, None);
                 return Err(reason);
             }
-            SaveResult::Yes { journal, cancel } => {
+            CommitResult::Yes { journal, cancel } => {
                 hand.serial += 1;
                 hand.journal = journal;
                 hand.cancel = cancel;
                 hand.runs = run.number;
             }
         }
-        if self.crashes(Point::Unanswered, hand.who.id, &step).await
-            || self.crashes(Point::AfterCommit, hand.who.id, &step).await
+        if self.crashes(Point::Unanswered, hand.names.id, &step).await
+            || self.crashes(Point::AfterCommit, hand.names.id, &step).await
         {
             return Ok(None);
         }
@@ -235,22 +234,22 @@ impl Incarnation {
 
     fn tell(&self, hand: &OperationInHand, run: Run) {
         if let Some(failure) = &run.failure {
-            warn!(operation.id = %hand.who.id, step = run.step, outcome = run.outcome.as_str(),
+            warn!(operation.id = %hand.names.id, step = run.step, outcome = run.outcome.as_str(),
                 error_component = failure.component, error_reason = failure.reason,
                 "step {} failed: {}", run.step, failure.message);
         }
         if hand.position.state.is_final() {
-            info!(operation.id = %hand.who.id, kind = hand.kind, state = hand.position.state.as_str(),
-                "operation {} {}", hand.who.id, hand.position.state);
+            info!(operation.id = %hand.names.id, kind = hand.kind, state = hand.position.state.as_str(),
+                "operation {} {}", hand.names.id, hand.position.state);
         }
         if self.events.receiver_count() == 0 {
             return;
         }
         let _ = self.events.send(Arc::new(Event {
-            operation: hand.who.id,
-            instance: hand.who.instance.to_string(),
+            operation: hand.names.id,
+            instance: hand.names.instance.to_string(),
             kind: hand.kind.clone(),
-            lane: hand.who.lane.to_string(),
+            lane: hand.names.lane.to_string(),
             journal: hand.journal,
             stage: run.stage,
             step: run.step,

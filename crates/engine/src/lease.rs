@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::{debug, warn};
 
 use crate::{
+    planted::PlantedBug,
     storage::{Beat, Heart, ReplicaId, StorageError},
     watch::Watch,
 };
@@ -61,6 +62,11 @@ impl Lease {
     pub(crate) fn is_valid(&self) -> bool {
         !self.lost.is_cancelled()
             && nanoseconds(self.clock.monotonic()) < self.valid_until.load(Ordering::Acquire)
+    }
+
+    /// Whether work may go on, or a planted bug ignores that it may not.
+    pub(crate) fn permits(&self, planted: PlantedBug) -> bool {
+        self.is_valid() || planted.is(PlantedBug::NoFence)
     }
 
     /// Gives it up for good.

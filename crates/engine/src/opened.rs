@@ -158,7 +158,7 @@ impl<O: Operation> Open<O> {
             Some(planned) => match planned.applies(&cx) {
                 Applies::No(reason) => Some(RunEnd::Skipped(reason.into_owned())),
                 Applies::Yes => match planned.run(&mut cx).await {
-                    Ok(ending) => Some(RunEnd::Said(ending)),
+                    Ok(ending) => Some(RunEnd::Returned(ending)),
                     Err(StepError::Transient { failure, retry_after }) => {
                         Some(RunEnd::Transient { failure, retry_after })
                     }

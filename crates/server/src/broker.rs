@@ -1,7 +1,7 @@
 //! The environment broker as a service: its database, its engine, what it reaches, what it answers.
 
+pub(crate) mod from_settings;
 mod job_clients;
-pub(crate) mod outside;
 
 use std::{sync::Arc, time::Duration};
 
@@ -36,10 +36,11 @@ use clients::{Component, provisioner::Provisioner};
 use console::{Console, Landscape, Service as Shown};
 use engine::{Builder, Engine};
 use store::{BrokerStore, EngineStore, Set, operations::Operations};
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::net::TcpListener;
 
 use crate::{
     Settings, Speed, auditing,
+    chores::Chores,
     gates::Gates,
     keys,
     metrics::{self, Metrics},
@@ -50,7 +51,7 @@ use crate::{
     settings::OperationSettings,
     shutdown,
     sign_in::{self, SignIn},
-    systems::{SystemSettings, Systems},
+    systems::{SystemClients, SystemSettings},
 };
 
 /// How long requests may go on after the order to stop.
@@ -66,7 +67,7 @@ pub(crate) struct Service {
     orchestrations: Orchestrations,
     jobs: Jobs,
     answers: Answers,
-    chores: JoinSet<()>,
+    pub(crate) chores: Chores,
     /// Wakes the steps that wait for the provisioner.
     follower: Option<Follower>,
     metrics: Arc<Metrics>,
@@ -87,17 +88,19 @@ impl Service {
         place: ServiceContext,
         clock: &Clock,
     ) -> anyhow::Result<Self> {
-        let (catalog, offer) = outside::catalog(settings)?;
+        let (catalog, offer) = from_settings::catalog(settings)?;
         let origins = settings.bindings.origins()?;
         settings.jobs.check(&catalog, &settings.catalog.expiring_plans)?;
-        let limits = outside::limits(settings, systems)?;
+        let limits = from_settings::limits(settings, systems)?;
         let metrics = Arc::new(Metrics::default());
         let gates = Gates::observed(clock, settings.transport.hosts(), metrics.calls());
-        let reached = Systems::open(systems, &gates).await.context("the settings are not valid")?;
+        let reached =
+            SystemClients::open(systems, &gates).await.context("the settings are not valid")?;
         let engine = place.store("broker", settings.database.tables(), Set::Broker).await?;
         let store = BrokerStore::new(engine, clock.clone());
         let operations = store.engine().clone();
-        let (env, cleaned) = outside::env(settings, reached, catalog.clone(), &store, &gates)?;
+        let (env, cleaned) =
+            from_settings::env(settings, reached, catalog.clone(), &store, &gates)?;
         let env = Arc::new(env);
         let pool = env.gardener.pool(env.settings.account_bindings);
         let accounts = PooledAccounts::new(pool, clock.clone());
@@ -106,7 +109,7 @@ impl Service {
         let (provisioner, follower) = (env.provisioner.clone(), env.follower.clone());
         let runtimes = RuntimeReach {
             provisioner: provisioner.clone(),
-            clusters: gates.clusters(Component::RUNTIME, outside::CLIENTS),
+            clusters: gates.clusters(Component::RUNTIME, from_settings::CLIENTS),
         };
         let ending = MaintenanceEnding::new(&env, clock.clone(), Times::default());
         let parts = |shapes, accounts| Parts {
@@ -116,12 +119,12 @@ impl Service {
             shapes,
             catalog: catalog.clone(),
             offer: offer.clone(),
-            settings: outside::answers(settings),
+            settings: from_settings::answers(settings),
             clock: clock.clone(),
         };
         // The driver of orchestrations prepares upgrades: it needs neither plans nor accounts.
         let driving = Broker::new(parts(Vec::new(), None));
-        let driving = Arc::new(outside::orchestrations(driving, &env, &settings.runtimes));
+        let driving = Arc::new(from_settings::orchestrations(driving, &env, &settings.runtimes));
         let engine = serve(engine, &limits, &env, settings)?;
         let engine =
             engine.serve(orchestration::plan(steps::Systems::of(&env)), driving.clone())?;
@@ -133,13 +136,14 @@ impl Service {
         let engine = engine.serve(jobs::plan(), job_env.clone())?.start();
         let jobs = Jobs::new(job_env.clone());
         let answers = Answers::new(Operations::new(engine.clone()), jobs.clone(), &job_env);
-        let mut chores = JoinSet::new();
-        let audit = Operations::new(engine.clone()).audit();
-        chores.spawn(auditing::keep(audit, clock.clone(), settings.operations.times().keep_audit));
-        chores.spawn(maintenance::keep(ending));
-        chores.spawn(orchestrations::wake_drivers(orchestrations.clone(), engine.events()));
-        chores.spawn(jobs::keep(jobs.clone()));
-        chores.spawn(answers.clone().keep());
+        let mut chores = Chores::default();
+        let (audit, keep) = (Operations::new(engine.clone()).audit(), settings.operations.times());
+        chores.start("audit", auditing::keep(audit, clock.clone(), keep.keep_audit));
+        chores.start("maintenance", maintenance::keep(ending));
+        let waking = orchestrations::wake_drivers(orchestrations.clone(), engine.events());
+        chores.start("orchestrations", waking);
+        chores.start("jobs", jobs::keep(jobs.clone()));
+        chores.start("answers", answers.clone().keep());
         let assume_async = settings.answers.assume_async;
         Ok(Self {
             engine,
@@ -165,7 +169,7 @@ impl Service {
         let (jobs, answers) = (self.jobs.clone(), self.answers.clone());
         let metrics = RequireScope::of_operators(verifier.clone(), scope::METRICS_READ)
             .around(metrics::of_broker(counted, self.engine.clone(), jobs, answers));
-        let orders = platforms(osb::Parts {
+        let orders = platforms(osb::OsbParts {
             broker: self.broker.clone(),
             bindings: self.bindings.clone(),
             verifier: verifier.clone(),
@@ -185,11 +189,11 @@ impl Service {
         .merge(fleet(self.orchestrations.clone(), verifier.clone()))
         .merge(job_routes(self.jobs.clone(), verifier.clone()))
         .merge(answer_routes(self.answers.clone(), verifier.clone()))
-        .merge(runtimes(api::runtimes::Parts {
+        .merge(runtimes(api::runtimes::RuntimesParts {
             broker: self.broker.clone(),
             verifier: verifier.clone(),
         }))
-        .merge(kubeconfigs(api::kubeconfig::Parts {
+        .merge(kubeconfigs(api::kubeconfig::KubeconfigParts {
             bindings: self.bindings.clone(),
             verifier: verifier.clone(),
             origins: self.origins.clone(),
@@ -218,7 +222,7 @@ impl Service {
 
     /// Finishes what runs, hands back the rest, closes everything.
     pub(crate) async fn stop(mut self, drain: Duration) {
-        self.chores.abort_all();
+        self.chores.stop();
         if let Some(follower) = &self.follower {
             follower.stop();
         }
@@ -235,18 +239,18 @@ fn serve(
     settings: &Settings,
 ) -> anyhow::Result<Builder<EngineStore>> {
     let systems = steps::Systems::of(env);
-    let removal = outside::removal_limits(settings);
+    let removal = from_settings::removal_limits(settings);
     let (making, removing) = if settings.runtimes.legacy {
         let making = provisioning::legacy::plan(limits, systems);
         (making, deprovisioning::legacy::plan(&removal, systems))
     } else {
         (provisioning::plan(limits, systems), deprovisioning::plan(&removal, systems))
     };
-    let changing = update::plan(&outside::update_limits(settings), systems);
+    let changing = update::plan(&from_settings::update_limits(settings), systems);
     let engine = engine.serve(making, env.clone())?.serve(removing, env.clone())?;
     let engine = engine.serve(changing, env.clone())?;
-    let kyma = upgrade_kyma::plan(&outside::kyma_limits(settings), systems);
-    let cluster = upgrade_cluster::plan(&outside::cluster_limits(settings), systems);
+    let kyma = upgrade_kyma::plan(&from_settings::kyma_limits(settings), systems);
+    let cluster = upgrade_cluster::plan(&from_settings::cluster_limits(settings), systems);
     Ok(engine.serve(kyma, env.clone())?.serve(cluster, env.clone())?)
 }
 
@@ -288,10 +292,10 @@ async fn unfinished(operations: &EngineStore) -> anyhow::Result<u64> {
 
 /// Checks everything that a start would refuse, as far as that is possible without outside systems.
 pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
-    let (catalog, _) = outside::catalog(settings)?;
+    let (catalog, _) = from_settings::catalog(settings)?;
     settings.jobs.check(&catalog, &settings.catalog.expiring_plans)?;
-    outside::limits(settings, &settings.systems)?;
-    outside::platforms(&settings.access)?;
+    from_settings::limits(settings, &settings.systems)?;
+    from_settings::platforms(&settings.access)?;
     sign_in::check(settings)
 }
 
@@ -299,7 +303,7 @@ pub(crate) fn check(settings: &Settings) -> anyhow::Result<()> {
 pub async fn run(settings: Settings) -> anyhow::Result<()> {
     let clock = Clock::running();
     let access = &settings.access;
-    let known = outside::platforms(access)?;
+    let known = from_settings::platforms(access)?;
     ensure!(
         !(known.is_empty() && access.doors().is_empty()),
         "no way to authenticate: set access.issuers, or access.platform_user and access.platform_password"

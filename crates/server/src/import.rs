@@ -14,7 +14,7 @@ use store::{
 };
 
 use crate::{
-    Settings, Speed, broker::outside, keys, service_context::ServiceContext,
+    Settings, Speed, broker::from_settings, keys, service_context::ServiceContext,
     settings::provisioner::ProvisionerSettings,
 };
 
@@ -57,7 +57,7 @@ impl Source {
 
 /// Takes over the instances of the original broker.
 pub async fn keb(settings: &Settings, source: &Source) -> anyhow::Result<Report> {
-    let (catalog, _) = outside::catalog(settings)?;
+    let (catalog, _) = from_settings::catalog(settings)?;
     let mut from = KebSource::open(&source.database, source.key()?).await?;
     let clock = Clock::running();
     let database = &settings.database;

@@ -3,6 +3,7 @@
 mod access;
 mod auditing;
 pub mod broker;
+mod chores;
 mod counting;
 pub mod gates;
 pub mod import;

@@ -26,7 +26,7 @@ use provisioner::{limits::StageLimits as RuntimeLimits, operations as runtime};
 pub use printed::{HEAD, json, markdown, notes, rows, span};
 
 use crate::{
-    broker::outside::{cluster_limits, kyma_limits, limits, removal_limits, update_limits},
+    broker::from_settings::{cluster_limits, kyma_limits, limits, removal_limits, update_limits},
     settings::{self, Settings, provisioner as provisioner_settings},
     systems::Section as _,
 };

@@ -1,6 +1,6 @@
 //! The runtime provisioner as a service: its database, its engine, what it reaches, what it answers.
 
-mod outside;
+mod from_settings;
 
 use std::sync::Arc;
 
@@ -20,10 +20,12 @@ use provisioner::{
     operations::{deprovisioning, hibernation, provisioning, reconnection, upgrade, upgrade_shoot},
 };
 use store::{EngineStore, ProvisionerStore, Set};
-use tokio::{net::TcpListener, task::JoinSet};
+use tokio::net::TcpListener;
 
 use crate::{
-    Speed, auditing, counting,
+    Speed, auditing,
+    chores::Chores,
+    counting,
     gates::Gates,
     keys,
     metrics::{self, Metrics},
@@ -33,9 +35,9 @@ use crate::{
     settings::provisioner::{Operations, ProvisionerSettings},
     shutdown,
 };
-pub(crate) use outside::ProvisionerAddresses;
+pub(crate) use from_settings::ProvisionerAddresses;
 #[cfg(test)]
-pub(crate) use outside::defaults;
+pub(crate) use from_settings::defaults;
 
 /// How long requests may go on after the order to stop.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
@@ -44,7 +46,7 @@ const GRACE: std::time::Duration = std::time::Duration::from_secs(5);
 pub(crate) struct Service {
     pub(crate) engine: Engine<EngineStore>,
     pub(crate) provisioner: Provisioner,
-    chores: JoinSet<()>,
+    pub(crate) chores: Chores,
     metrics: Arc<Metrics>,
 }
 
@@ -79,22 +81,20 @@ impl Service {
             store,
             engine: engine.clone(),
             env: env.clone(),
-            defaults: outside::defaults(settings),
+            defaults: from_settings::defaults(settings),
             limits,
             clock: clock.clone(),
         });
-        let mut chores = JoinSet::new();
-        chores.spawn(shoot_signals::follow(env.gardener.clone(), engine.clone()));
-        chores.spawn(garden_features::keep(env.gardener.clone(), clock.clone()));
-        chores.spawn(failed_runtimes::keep(provisioner.clone()));
-        chores.spawn(abandoned_intents::keep(provisioner.clone()));
+        let mut chores = Chores::default();
+        let gardener = || env.gardener.clone();
+        chores.start("shoot signals", shoot_signals::follow(gardener(), engine.clone()));
+        chores.start("garden features", garden_features::keep(gardener(), clock.clone()));
+        chores.start("failed runtimes", failed_runtimes::keep(provisioner.clone()));
+        chores.start("abandoned intents", abandoned_intents::keep(provisioner.clone()));
         let operations = store::operations::Operations::new(engine.clone());
-        chores.spawn(counting::keep(operations.clone(), metrics.clone(), clock.clone()));
-        chores.spawn(auditing::keep(
-            operations.audit(),
-            clock.clone(),
-            settings.operations.times().keep_audit,
-        ));
+        let (audit, keep) = (operations.audit(), settings.operations.times().keep_audit);
+        chores.start("sums", counting::keep(operations, metrics.clone(), clock.clone()));
+        chores.start("audit", auditing::keep(audit, clock.clone(), keep));
         Ok(Self { engine, provisioner, chores, metrics })
     }
 
@@ -125,7 +125,7 @@ impl Service {
 
     /// Finishes what runs, hands back the rest, closes everything.
     pub(crate) async fn stop(mut self, drain: std::time::Duration) {
-        self.chores.abort_all();
+        self.chores.stop();
         self.engine.stop(drain).await;
         self.engine.storage().database().close().await;
     }
@@ -212,6 +212,17 @@ mod tests {
         assert_eq!((engine.lease, engine.workers), (Duration::from_secs(7), 3));
         assert!((engine.pace - 4.0).abs() < f64::EPSILON);
         assert_eq!(engine.replica.as_deref(), Some("a"));
+    }
+
+    #[test]
+    fn a_query_waits_for_two_thirds_of_the_time_of_a_request_at_most() {
+        let wait = |text: &str| {
+            let limits = read(&format!("[requests]\n{text}\n")).requests.limits().unwrap();
+            query_limits(limits.time).wait
+        };
+
+        assert_eq!(wait("time = \"6s\"\nbody_time = \"5s\""), Duration::from_secs(4));
+        assert_eq!(wait("time = \"90s\""), QueryLimits::DEFAULT.wait);
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub struct Settings {
     /// Where everything is kept.
     #[config(nested)]
     pub database: DatabaseSettings,
-    /// How operations are worked through.
+    /// Execution of operations.
     #[config(nested)]
     pub operations: OperationSettings,
     /// Issuers whose tokens are accepted.
@@ -77,13 +77,13 @@ pub struct Settings {
     /// Connections to the API.
     #[config(nested)]
     pub connections: links::ConnectionSettings,
-    /// Which links use TLS.
+    /// TLS.
     #[config(nested)]
     pub transport: links::TransportSettings,
     /// Logs, traces and metrics.
     #[config(nested)]
     pub telemetry: TelemetrySettings,
-    /// The outside systems. A section of which nothing is given is a system that is not called.
+    /// The outside systems. An empty section leaves the system out.
     #[config(nested)]
     pub systems: SystemSettings,
 }
@@ -106,7 +106,7 @@ pub struct DatabaseSettings {
     pub sealing_keys: PathBuf,
 }
 
-/// How operations are worked through.
+/// Execution of operations.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct OperationSettings {
@@ -137,7 +137,7 @@ pub struct OperationSettings {
     /// How long the journal of an ended operation is kept.
     #[config(env = "KCP_BROKER_KEEP_JOURNAL", default = "14d", deserialize_with = friendly)]
     pub keep_journal: Duration,
-    /// How long it is kept who asked for what, also after the instance is gone.
+    /// How long audit entries are kept.
     #[config(env = "KCP_BROKER_KEEP_AUDIT", default = "365d", deserialize_with = friendly)]
     pub keep_audit: Duration,
 }
@@ -193,7 +193,7 @@ pub struct AccessSettings {
     /// In the environment: NAME@ADDRESS=SCOPE,SCOPE with a semicolon between two.
     #[config(env = "KCP_BROKER_PEERS", default = [], parse_env = confique::env::parse::list_by_semicolon)]
     pub peers: Vec<PeerSettings>,
-    /// The user that opens `/v2` to platforms that know nothing but Basic authentication. Without it nothing does.
+    /// User for platforms with Basic authentication (`/v2`). Without it `/v2` is closed.
     #[config(env = "KCP_BROKER_PLATFORM_USER")]
     pub platform_user: Option<String>,
     /// That user's password.

@@ -44,7 +44,7 @@ macro_rules! systems {
         services { $($(#[doc = $about:literal])* $service:ident,)* }
         others { $($other:ident,)* }
     ) => {
-        /// The outside systems. A section of which nothing is given is a system that is not called.
+        /// The outside systems. An empty section leaves the system out.
         #[derive(Debug, Config)]
         #[config(layer_attr(serde(deny_unknown_fields)))]
         pub struct SystemSettings {
@@ -54,7 +54,7 @@ macro_rules! systems {
 
         /// Clients of the systems that are configured.
         #[derive(Debug, Default)]
-        pub struct Systems {
+        pub struct SystemClients {
             $($(#[doc = $about_cluster])* pub $cluster: Option<$cluster::Client>,)*
             $($(#[doc = $about])* pub $service: Option<$service::Client>,)*
         }
@@ -63,7 +63,7 @@ macro_rules! systems {
         pub const ALL: &[About] =
             &[$(others::$other,)* $($cluster::ABOUT,)* $($service::ABOUT,)*];
 
-        impl Systems {
+        impl SystemClients {
             /// Clients of all systems that `settings` name. Nothing is called yet.
             pub async fn open(settings: &SystemSettings, gates: &Gates) -> anyhow::Result<Self> {
                 let SystemSettings { $($cluster,)* $($service,)* } = settings;

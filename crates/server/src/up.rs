@@ -9,6 +9,8 @@ mod alone;
 #[cfg(test)]
 mod audited_tests;
 mod broker;
+#[cfg(test)]
+mod chores_tests;
 mod connection;
 #[cfg(test)]
 pub(crate) mod console_tests;

@@ -104,7 +104,7 @@ impl Landscape {
         let world =
             SystemContext { folder, issuer: &issuer, clock: &clock, pace: &pace, visits: &visits };
         mounted.extend(world.systems()?);
-        for change in mounted.iter().filter_map(|mounted| mounted.system.found()) {
+        for change in mounted.iter().filter_map(|mounted| mounted.system.last_change()) {
             ledger.make_good(&change)?;
         }
         let troubles = Arc::new(troubles.with_issuer(issuer.clone()));

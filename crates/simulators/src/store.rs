@@ -120,7 +120,7 @@ impl<S: State> Store<S> {
 
     /// The last change in the log as it was opened. It is the only one that the ledger may lack: a
     /// change and its line are written one after the other, under one lock.
-    pub(crate) fn found(&self) -> Option<Change> {
+    pub(crate) fn last_change(&self) -> Option<Change> {
         self.lock().found.clone()
     }
 

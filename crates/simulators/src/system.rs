@@ -40,7 +40,7 @@ pub trait System: Send + Sync {
         &[]
     }
     /// The last change that its log had when it was opened; the ledger may lack it.
-    fn found(&self) -> Option<crate::store::Change> {
+    fn last_change(&self) -> Option<crate::store::Change> {
         None
     }
     /// Everything it keeps.

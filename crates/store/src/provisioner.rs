@@ -22,7 +22,7 @@ use base::Clock;
 pub use accept::{Move, NewRuntimeResult};
 pub use changes::{RuntimeChange, TOPIC};
 pub use import::{ImportedRuntime, RuntimeOutcome};
-pub use intents::Intent;
+pub use intents::{AbandonedIntent, Intent};
 pub use rows::{Kubeconfig, NewRuntime, Runtime};
 
 use crate::{Database, EngineStore, Sealer};

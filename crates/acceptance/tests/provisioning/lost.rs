@@ -62,7 +62,7 @@ impl Outside {
         self.running.landscape.ledger().all(&filter).unwrap().len()
     }
 
-    async fn until(&self, so: impl Fn() -> bool) {
+    pub(crate) async fn until(&self, so: impl Fn() -> bool) {
         for _ in 0..6_000 {
             if so() {
                 return;

@@ -68,6 +68,9 @@ impl Guesses {
         if all.len() >= ADDRESSES {
             all.retain(|_, wrong| wrong.waiting > 0 || now.duration_since(wrong.since) < MEMORY);
         }
+        if all.len() >= ADDRESSES && !all.contains_key(&peer) {
+            forget_oldest(&mut all);
+        }
         let fresh = || FailedGuesses { since: now, count: 0, waiting: 0 };
         let wrong = all.entry(peer).or_insert_with(fresh);
         if now.duration_since(wrong.since) >= MEMORY {
@@ -81,6 +84,15 @@ impl Guesses {
 
     fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, FailedGuesses>> {
         self.wrong.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Makes room for another address: that of the oldest wrong password, unless a caller waits for its answer.
+fn forget_oldest(all: &mut HashMap<IpAddr, FailedGuesses>) {
+    let idle = all.iter().filter(|(_, wrong)| wrong.waiting == 0);
+    let oldest = idle.min_by_key(|(_, wrong)| wrong.since).map(|(peer, _)| *peer);
+    if let Some(oldest) = oldest {
+        all.remove(&oldest);
     }
 }
 
@@ -101,4 +113,40 @@ impl Drop for GuessDelay {
 pub(super) fn peer(request: &Request) -> IpAddr {
     let address = request.extensions().get::<PeerAddress>();
     address.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(number: u32) -> IpAddr {
+        IpAddr::V4(Ipv4Addr::from_bits(number))
+    }
+
+    #[test]
+    fn no_more_addresses_are_remembered_than_there_is_room_for() {
+        let clock = Clock::held_at(Timestamp::UNIX_EPOCH);
+        let guesses = Guesses::new(clock.clone());
+        let most = u32::try_from(ADDRESSES).unwrap();
+        for _ in 0..=FREE {
+            guesses.count(address(0));
+        }
+        for number in 1..most {
+            guesses.count(address(number));
+            if number == 1 {
+                clock.advance(Duration::from_secs(1));
+            }
+        }
+
+        for number in most..most + 3 {
+            guesses.count(address(number));
+            guesses.count(address(number));
+        }
+
+        let kept = guesses.lock();
+        assert_eq!(kept.len(), ADDRESSES);
+        assert!(kept.contains_key(&address(0)), "a caller waits for its answer");
+        assert!(!kept.contains_key(&address(1)), "the oldest one makes room");
+        assert_eq!(kept[&address(most + 2)].count, 2);
+    }
 }

@@ -9,21 +9,21 @@ use domain::orchestration::{Parameters, State};
 use serde::{Deserialize, de::DeserializeOwned};
 use url::form_urlencoded;
 
-use super::{ErrorResponse, fields};
-use crate::unique_json::UniqueJson;
+use super::fields;
+use crate::{error::ErrorText, unique_json::UniqueJson};
 
 /// The parameters of an orchestration. The content type is ignored.
 pub(super) struct Body(pub(super) Parameters);
 
 impl<S: Send + Sync> FromRequest<S> for Body {
-    type Rejection = ErrorResponse;
+    type Rejection = ErrorText;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, ErrorResponse> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, ErrorText> {
         let UniqueJson(sent) = json(request, state).await?;
-        let checked = fields::checked(sent).map_err(ErrorResponse::bad)?;
+        let checked = fields::checked(sent).map_err(ErrorText::bad)?;
         let read = serde_json::from_value(checked);
         read.map(Self)
-            .map_err(|error| ErrorResponse::bad(format!("while decoding request body: {error}")))
+            .map_err(|error| ErrorText::bad(format!("while decoding request body: {error}")))
     }
 }
 
@@ -31,9 +31,9 @@ impl<S: Send + Sync> FromRequest<S> for Body {
 pub(super) struct Workers(pub(super) i64);
 
 impl<S: Send + Sync> FromRequest<S> for Workers {
-    type Rejection = ErrorResponse;
+    type Rejection = ErrorText;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, ErrorResponse> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, ErrorText> {
         #[derive(Deserialize)]
         struct WorkersBody {
             workers: i64,
@@ -45,28 +45,25 @@ impl<S: Send + Sync> FromRequest<S> for Workers {
 async fn json<T: DeserializeOwned, S: Send + Sync>(
     request: Request,
     state: &S,
-) -> Result<T, ErrorResponse> {
+) -> Result<T, ErrorText> {
     let bytes = axum::body::Bytes::from_request(request, state)
         .await
-        .map_err(|error| ErrorResponse(error.status(), error.body_text()))?;
+        .map_err(|error| ErrorText(error.status(), error.body_text()))?;
     serde_json::from_slice(&bytes)
-        .map_err(|error| ErrorResponse::bad(format!("while decoding request body: {error}")))
+        .map_err(|error| ErrorText::bad(format!("while decoding request body: {error}")))
 }
 
 /// Which page.
 pub(super) struct PageQuery(pub(super) PageRequest);
 
 impl<S: Send + Sync> FromRequestParts<S> for PageQuery {
-    type Rejection = ErrorResponse;
+    type Rejection = ErrorText;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ErrorResponse> {
-        let refused = |problem: String| {
-            ErrorResponse::bad(format!("while getting query parameters: {problem}"))
-        };
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ErrorText> {
         let Query(fields) = Query::<Vec<(String, String)>>::from_request_parts(parts, state)
             .await
-            .map_err(|_| refused("the query cannot be read".into()))?;
-        page(fields).map(Self).map_err(refused)
+            .map_err(|_| ErrorText::query("the query cannot be read"))?;
+        page(fields).map(Self).map_err(ErrorText::query)
     }
 }
 

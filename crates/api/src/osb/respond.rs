@@ -18,7 +18,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tracing::Instrument;
 
-use crate::{correlation::CorrelationId, error::Problem};
+use crate::{
+    correlation::CorrelationId,
+    error::{Problem, with_retry_after},
+};
 
 /// A response with this body.
 pub(super) fn answer(status: StatusCode, body: &impl Serialize) -> Response {
@@ -106,9 +109,9 @@ fn refused(error: &Error) -> Response {
             (StatusCode::INTERNAL_SERVER_ERROR, None)
         }
     };
-    let mut response = described(status, code, &error.to_string());
+    let response = described(status, code, &error.to_string());
     if matches!(error, Error::Unavailable(_) | Error::Runtime { .. }) {
-        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+        return with_retry_after(response);
     }
     response
 }

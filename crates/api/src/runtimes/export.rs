@@ -10,8 +10,9 @@ use broker::{
     runtimes::{Runtime, RuntimesQuery, csv_head, csv_rows},
 };
 
-use super::{ErrorResponse, extract};
+use super::{extract, failed};
 use crate::{
+    error::ErrorText,
     osb::Authenticated,
     streaming::{self, Writer},
 };
@@ -33,25 +34,25 @@ pub(super) struct ExportQuery {
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for ExportQuery {
-    type Rejection = ErrorResponse;
+    type Rejection = ErrorText;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ErrorResponse> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ErrorText> {
         let Query(fields) = Query::<Vec<(String, String)>>::from_request_parts(parts, state)
             .await
-            .map_err(|_| ErrorResponse::query("the query cannot be read"))?;
+            .map_err(|_| ErrorText::query("the query cannot be read"))?;
         let mut format = Format::default();
         let mut chosen = Vec::new();
         for (name, value) in fields {
             match name.as_str() {
-                "format" => format = format_of(&value).map_err(ErrorResponse::query)?,
+                "format" => format = format_of(&value).map_err(ErrorText::query)?,
                 "page" | "page_size" => {
                     let problem = format!("{name} is not for exports: they have no pages");
-                    return Err(ErrorResponse::query(problem));
+                    return Err(ErrorText::query(problem));
                 }
                 _ => chosen.push((name, value)),
             }
         }
-        Ok(Self { ask: extract::ask(chosen).map_err(ErrorResponse::query)?, format })
+        Ok(Self { ask: extract::ask(chosen).map_err(ErrorText::query)?, format })
     }
 }
 
@@ -67,18 +68,18 @@ pub(super) async fn export(
     State(broker): State<Broker>,
     Authenticated(caller): Authenticated,
     ExportQuery { ask, format }: ExportQuery,
-) -> Result<Response, ErrorResponse> {
-    let export = broker.export(&caller, ask)?;
+) -> Result<Response, ErrorText> {
+    let export = broker.export(&caller, ask).map_err(failed)?;
     let (kind, disposition, body) = match format {
         Format::Ndjson => (
             "application/x-ndjson",
             "attachment; filename=\"runtimes.ndjson\"",
-            streaming::body(export, Lines).await?,
+            streaming::body(export, Lines).await.map_err(failed)?,
         ),
         Format::Csv => (
             "text/csv; charset=utf-8",
             "attachment; filename=\"runtimes.csv\"",
-            streaming::body(export, Table).await?,
+            streaming::body(export, Table).await.map_err(failed)?,
         ),
     };
     let headers = [(header::CONTENT_TYPE, kind), (header::CONTENT_DISPOSITION, disposition)];

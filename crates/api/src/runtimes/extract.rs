@@ -7,7 +7,7 @@ use axum::{
 };
 use broker::runtimes::{Detail, LARGEST_PAGE, RuntimesQuery, StateWord};
 
-use super::ErrorResponse;
+use crate::error::ErrorText;
 
 /// Parameters of newer clients that are accepted and ignored.
 const IGNORED: [&str; 4] = ["gardener_config", "runtime_config", "bindings", "actions"];
@@ -16,13 +16,13 @@ const IGNORED: [&str; 4] = ["gardener_config", "runtime_config", "bindings", "ac
 pub(super) struct RuntimesParams(pub(super) RuntimesQuery);
 
 impl<S: Send + Sync> FromRequestParts<S> for RuntimesParams {
-    type Rejection = ErrorResponse;
+    type Rejection = ErrorText;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ErrorResponse> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ErrorText> {
         let Query(fields) = Query::<Vec<(String, String)>>::from_request_parts(parts, state)
             .await
-            .map_err(|_| ErrorResponse::query("the query cannot be read"))?;
-        ask(fields).map(Self).map_err(ErrorResponse::query)
+            .map_err(|_| ErrorText::query("the query cannot be read"))?;
+        ask(fields).map(Self).map_err(ErrorText::query)
     }
 }
 

@@ -169,6 +169,7 @@ fn change() -> UpgradeShoot {
         machine_image_version: Some("1443.3.0".into()),
         max_surge: Some(4),
         max_unavailable: Some(0),
+        purpose: Some("testing".into()),
         enable_kubernetes_version_auto_update: Some(true),
         enable_machine_image_version_auto_update: Some(false),
         oidc_config: Some(oidc()),

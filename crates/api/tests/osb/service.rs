@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use api::{
     Credentials, RequestLimits,
-    osb::Parts,
+    osb::OsbParts,
     router::{self, shielded},
 };
 use axum::{
@@ -81,7 +81,7 @@ impl Service {
         let keys = KeyServer::start().await;
         let bindings = Bindings::without_runtimes(broker.clone());
         let verifier = Arc::new(keys.verifier());
-        let parts = Parts { broker, bindings, verifier, platforms, assume_async };
+        let parts = OsbParts { broker, bindings, verifier, platforms, assume_async };
         let limits = RequestLimits { body: 100_000, ..RequestLimits::DEFAULT };
         Self { routes: shielded(router::platforms(parts), limits), keys, token: OnceLock::new() }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use api::{
     RequestLimits,
     router::{runtimes, shielded},
-    runtimes::Parts as RuntimeParts,
+    runtimes::RuntimesParts,
 };
 use base::Clock;
 use broker::{
@@ -71,7 +71,7 @@ impl Fleet {
             clock,
         });
         let keys = KeyServer::start().await;
-        let parts = RuntimeParts { broker: broker.clone(), verifier: Arc::new(keys.verifier()) };
+        let parts = RuntimesParts { broker: broker.clone(), verifier: Arc::new(keys.verifier()) };
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let routes = shielded(runtimes(parts), RequestLimits::DEFAULT);

@@ -71,6 +71,8 @@ impl<'a> Measures<'a> {
             self.ask("nobody: plan", || "plan=nothing".into()).await?,
             self.ask("nobody: account", || "account=nobody".into()).await?,
             self.ask("nobody: state upgrading", || "state=upgrading".into()).await?,
+            self.ask("nobody: plan and state", || "plan=aws&state=upgrading".into()).await?,
+            self.ask("region and state", || "region=westeurope&state=failed".into()).await?,
             self.ask("nobody: shoot pattern", || "shoot=nobody.%2A".into()).await?,
         ];
         ensure!(

@@ -51,7 +51,12 @@ impl PoolReading {
         let mut counts: BTreeMap<(&str, bool), AccountCounts> = BTreeMap::new();
         for binding in bindings {
             let Some(hyperscaler) = binding.labelled(LABELLED) else { continue };
-            let eu_access = binding.labelled("euAccess") == Some("true");
+            let eu_access = match binding.labelled("euAccess") {
+                None => false,
+                Some("true") => true,
+                // No claim finds it: some ask for this value, the others for none.
+                Some(_) => continue,
+            };
             let count = counts.entry((hyperscaler, eu_access)).or_insert_with(|| AccountCounts {
                 hyperscaler: hyperscaler.to_owned(),
                 eu_access,
@@ -94,6 +99,7 @@ mod tests {
             binding(json!({"hyperscalerType": "aws", "shared": "true", "dirty": "true"})),
             binding(json!({"hyperscalerType": "aws", "shared": "false"})),
             binding(json!({"hyperscalerType": "aws", "euAccess": "true"})),
+            binding(json!({"hyperscalerType": "aws", "euAccess": "false"})),
             binding(json!({"other": "label"})),
         ];
 

@@ -15,14 +15,7 @@ pub(super) fn check(oidc: Option<&Oidc>) -> Result<(), Refusal> {
     if oidc.issuer_url.is_empty() {
         problems.push(("issuerURL", "issuerURL must not be empty"));
     } else {
-        let url = Url::parse(&oidc.issuer_url).ok();
-        if !url.as_ref().is_some_and(Url::has_host) {
-            problems.push(("issuerURL", "issuerURL must be a valid URL"));
-        }
-        let scheme = oidc.issuer_url.split_once(':').map_or("", |(scheme, _)| scheme);
-        if !scheme.eq_ignore_ascii_case("https") {
-            problems.push(("issuerURL", "issuerURL must have https scheme"));
-        }
+        problems.extend(address(&oidc.issuer_url).map(|text| ("issuerURL", text)));
     }
     if oidc.signing_algs.iter().any(|algorithm| !SIGNING_ALGORITHMS.contains(&algorithm.as_str())) {
         problems.push(("signingAlgs", "signingAlgs must contain valid signing algorithm(s)"));
@@ -35,4 +28,25 @@ pub(super) fn check(oidc: Option<&Oidc>) -> Result<(), Refusal> {
     fields.dedup();
     let texts: Vec<&str> = problems.iter().map(|(_, text)| *text).collect();
     Err(Refusal { rule: Rule::Oidc, fields, description: texts.join(", ") })
+}
+
+/// What a kube-apiserver would refuse about the address of an issuer.
+fn address(issuer: &str) -> impl Iterator<Item = &'static str> {
+    let url = Url::parse(issuer).ok();
+    let is_url = url.as_ref().is_some_and(Url::has_host) && !issuer.contains(char::is_whitespace);
+    let (scheme, rest) = issuer.split_once(':').unwrap_or(("", ""));
+    // From the text: the parser forgets a user without a name.
+    let authority = rest.trim_start_matches('/').split(['/', '?', '#']).next().unwrap_or_default();
+    let has = |part: Option<&str>| part.is_some_and(|part| !part.is_empty());
+    let query = has(url.as_ref().and_then(Url::query));
+    let fragment = has(url.as_ref().and_then(Url::fragment));
+    [
+        (!is_url, "issuerURL must be a valid URL"),
+        (!scheme.eq_ignore_ascii_case("https"), "issuerURL must have https scheme"),
+        (authority.contains('@'), "issuerURL must not contain a username or password"),
+        (query, "issuerURL must not contain a query"),
+        (fragment, "issuerURL must not contain a fragment"),
+    ]
+    .into_iter()
+    .filter_map(|(is_wrong, text)| is_wrong.then_some(text))
 }

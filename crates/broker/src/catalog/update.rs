@@ -112,7 +112,7 @@ impl Catalog {
 
 impl Catalog {
     /// What a runtime has once its instance is of another plan. The cluster stays: only what the plan does not allow, a machine or a
-    /// number of nodes, becomes what is nearest to it.
+    /// number of nodes, becomes what is nearest to it. Its purpose is the plan's, unless the order names one.
     pub fn move_to(
         &self,
         plan: &Plan,
@@ -124,6 +124,10 @@ impl Catalog {
         parameters.licence_type.clone_from(&resolved.licence_type);
         let Some(cluster) = &mut resolved.cluster else { return };
         let Some(data) = plan.cluster(cluster.provider) else { return };
+        if parameters.purpose.as_ref().is_none_or(String::is_empty) {
+            let purpose = data.purpose.as_ref().unwrap_or(&self.defaults.purpose);
+            cluster.purpose.clone_from(purpose);
+        }
         if let Some(machines) = &data.machine_types {
             let mut offered = machines.create.iter().chain(&machines.update_too);
             if !offered.any(|machine| machine.value == cluster.machine_type) {
@@ -139,6 +143,26 @@ impl Catalog {
         parameters.auto_scaler_min = Some(cluster.auto_scaler_min.into());
         parameters.auto_scaler_max = Some(cluster.auto_scaler_max.into());
     }
+}
+
+impl Catalog {
+    /// Gives the next cluster of an instance the versions that a new one gets. A higher Kubernetes, which an upgrade has brought, stays.
+    pub fn renew_versions(&self, resolved: &mut ResolvedOrder) {
+        let Some(cluster) = &mut resolved.cluster else { return };
+        let defaults = &self.defaults;
+        if numbers(&defaults.kubernetes_version) > numbers(&cluster.kubernetes_version) {
+            cluster.kubernetes_version.clone_from(&defaults.kubernetes_version);
+        }
+        cluster.machine_image.clone_from(&defaults.machine_image);
+        cluster.machine_image_version.clone_from(&defaults.machine_image_version);
+        cluster.kubernetes_auto_update = defaults.kubernetes_auto_update;
+        cluster.machine_image_auto_update = defaults.machine_image_auto_update;
+    }
+}
+
+/// The numbers of a version; none is lower than any.
+fn numbers(version: &str) -> Option<Vec<u64>> {
+    version.split('.').map(|number| number.parse().ok()).collect()
 }
 
 fn expiration(update: &Update, active: Option<bool>) -> Result<(), Refusal> {

@@ -42,6 +42,8 @@ pub struct Times {
     pub again: Duration,
     /// For how long what `AvS` refuses is tried again. Shorter than the next upgrade waits for it.
     pub refused: Duration,
+    /// For how long it is tried to notify a customer of the end.
+    pub announced: Duration,
     /// How long a call of an upgrade that did not end well may still be on its way.
     pub settled: Duration,
 }
@@ -53,6 +55,7 @@ impl Default for Times {
             hold: Duration::from_secs(15),
             again: Duration::from_mins(2),
             refused: Duration::from_mins(15),
+            announced: Duration::from_hours(24),
             settled: Duration::from_secs(30),
         }
     }
@@ -102,51 +105,75 @@ impl MaintenanceEnding {
         Self { store: env.store.clone(), avs: env.avs.clone(), spc: env.spc.clone(), clock, times }
     }
 
-    /// Ends the maintenance of upgrades that have ended, at most of some; of how many it did.
+    /// Ends the maintenance of upgrades that have ended, at most of some; of how many it did. Evaluations are restored first: none waits
+    /// for SPC.
     pub async fn end_due(&self) -> Result<usize, store::Error> {
         let due = self.store.due_maintenances(self.times.settled, MOST).await?;
-        let ends = stream::iter(due).map(|due| async move { self.try_to_end(&due).await });
+        let (suspended, restored): (Vec<_>, Vec<_>) =
+            due.into_iter().partition(|due| !due.evaluations.is_empty());
+        let restoring = stream::iter(suspended).map(|due| self.try_to_restore(due));
+        let restoring = restoring.buffer_unordered(AT_ONCE);
+        let held: Vec<Maintenance> = restoring.filter_map(std::future::ready).collect().await;
+        let held = held.into_iter().map(|held| (held, true));
+        let all = held.chain(restored.into_iter().map(|due| (due, false)));
+        let ends = stream::iter(all).map(|(due, held)| self.try_to_announce(due, held));
         let ended = ends.buffer_unordered(AT_ONCE).filter(|ended| std::future::ready(*ended));
         Ok(ended.count().await)
     }
 
-    /// `false`: it could not be ended, or another replica ends it.
-    async fn try_to_end(&self, due: &Maintenance) -> bool {
-        let mut taken = match self.store.take_maintenance(due, self.times.hold).await {
-            Ok(Some(taken)) => taken,
-            Ok(None) => return false,
+    /// Restores the evaluations of one, and holds it from then on. None: they could not be restored, or another replica has it.
+    async fn try_to_restore(&self, due: Maintenance) -> Option<Maintenance> {
+        let mut taken = self.take(due, false).await?;
+        let due = taken.clone();
+        if !self.while_held(&mut taken, self.restore_all(&due)).await {
+            return None;
+        }
+        taken.evaluations.clear();
+        Some(taken)
+    }
+
+    /// Notifies the customer of the end of one, and forgets it. `false`: that could not be done, or another replica has it.
+    async fn try_to_announce(&self, due: Maintenance, held: bool) -> bool {
+        let Some(mut taken) = self.take(due, held).await else { return false };
+        let due = taken.clone();
+        self.while_held(&mut taken, self.announce_and_forget(&due)).await
+    }
+
+    /// Takes one for some time. One that is held is kept when the database cannot be asked: it outlives a renewal that fails.
+    async fn take(&self, due: Maintenance, held: bool) -> Option<Maintenance> {
+        match self.store.take_maintenance(&due, self.times.hold).await {
+            Ok(taken) => taken,
             Err(error) => {
                 tracing::warn!(error = chain(&error), "cannot end maintenance, trying again later");
-                return false;
-            }
-        };
-        match self.end_while_held(&mut taken).await {
-            Ok(()) => true,
-            Err(error) => {
-                tracing::warn!(
-                    instance.id = due.instance,
-                    operation.id = %due.operation,
-                    error = chain(&error),
-                    "maintenance of a runtime cannot be ended, trying again later"
-                );
-                // One that is not given back is tried again when the hold is over.
-                if let Err(error) = self.store.take_maintenance(&taken, self.times.again).await {
-                    tracing::debug!(error = chain(&error), "maintenance not given back");
-                }
-                false
+                held.then_some(due)
             }
         }
     }
 
-    /// Its calls may take longer than the hold. One that another replica has got meanwhile is left to it.
-    async fn end_while_held(&self, taken: &mut Maintenance) -> Result<(), Error> {
-        let due = taken.clone();
+    /// Does a part of an end. Its calls may take longer than the hold. One that another replica has got meanwhile is left to it.
+    async fn while_held(
+        &self,
+        taken: &mut Maintenance,
+        part: impl Future<Output = Result<(), Error>>,
+    ) -> bool {
         // A renewal that waits for the database does not stop the calls.
-        tokio::select! {
+        let ended = tokio::select! {
             biased;
-            ended = self.end(&due) => ended,
+            ended = part => ended,
             lost = self.renew(taken) => Err(lost),
+        };
+        let Err(error) = ended else { return true };
+        tracing::warn!(
+            instance.id = taken.instance,
+            operation.id = %taken.operation,
+            error = chain(&error),
+            "maintenance of a runtime cannot be ended, trying again later"
+        );
+        // One that is not given back is tried again when the hold is over.
+        if let Err(error) = self.store.take_maintenance(taken, self.times.again).await {
+            tracing::debug!(error = chain(&error), "maintenance not given back");
         }
+        false
     }
 
     /// Renews a hold until another replica has it. The hold outlives a renewal that fails: the next one follows in time.
@@ -166,15 +193,15 @@ impl MaintenanceEnding {
         }
     }
 
+    async fn restore_all(&self, due: &Maintenance) -> Result<(), Error> {
+        self.restore(due).await?;
+        Ok(self.store.restored_evaluations(due.operation).await?)
+    }
+
     /// Customers are notified of the end once the evaluations are restored.
-    async fn end(&self, due: &Maintenance) -> Result<(), Error> {
-        if !due.evaluations.is_empty() {
-            self.restore(due).await?;
-            self.store.restored_evaluations(due.operation).await?;
-        }
+    async fn announce_and_forget(&self, due: &Maintenance) -> Result<(), Error> {
         self.announce(due).await?;
-        self.store.forget_maintenance(due.operation).await?;
-        Ok(())
+        Ok(self.store.forget_maintenance(due.operation).await?)
     }
 
     /// Restores the former status of evaluations. Those that were changed or removed meanwhile are left alone, and one that cannot be
@@ -214,25 +241,29 @@ impl MaintenanceEnding {
         self.clock.now() >= due.ended_at + self.times.refused
     }
 
-    /// Notifies the customer of the end, if the customer was notified of the begin.
+    /// Notifies the customer of the end, if the maintenance was announced.
     async fn announce(&self, due: &Maintenance) -> Result<(), Error> {
         let (Some(orchestration), Some(spc)) = (due.orchestration, &self.spc) else {
             return Ok(());
         };
+        let tenant = if due.left_out {
+            // The orchestration says the same of runtimes that were left out.
+            Tenant::cancelled(&due.instance)
+        } else {
+            Tenant::finished(&due.instance, due.ended_at)
+        };
         let event = Event {
             orchestration_id: orchestration.to_string(),
             event_type: event_type(&due.kind),
-            tenants: vec![Tenant::finished(&due.instance, due.ended_at)],
+            tenants: vec![tenant],
         };
+        let too_late = self.clock.now() >= due.ended_at + self.times.announced;
         match spc.update(&event).await {
             // Another try would be refused too, and would stand in the way of other runtimes.
-            Err(error) if !error.kind.is_retryable() => {
+            Err(error) if !error.kind.is_retryable() || too_late => {
+                let why = if too_late { "given up" } else { "refused by SPC" };
                 let error = chain(&error);
-                tracing::error!(
-                    instance.id = due.instance,
-                    error,
-                    "customer not notified, refused by SPC"
-                );
+                tracing::error!(instance.id = due.instance, error, "customer not notified, {why}");
                 Ok(())
             }
             sent => Ok(sent?),

@@ -46,6 +46,30 @@ pub async fn retrigger(
     })
 }
 
+/// Whether the newest operation of an instance is a removal that failed or left something.
+///
+/// A suspension is one too: its instance stays, and is not marked as removed.
+pub(crate) async fn ends_in_unfinished_removal(
+    operations: &EngineStore,
+    store: &BrokerStore,
+    instance: &str,
+) -> Result<bool, Error> {
+    let Some(last) = store.last_operation(instance, None).await? else { return Ok(false) };
+    let found = operations.of_ids(&[last]).await.map_err(Error::Removals)?;
+    let mut found = found.into_iter().filter(|it| it.kind == deprovisioning::KIND);
+    let Some(mut removal) = found.next() else { return Ok(false) };
+    if removal.state == State::Succeeded {
+        // Content that cannot be read is logged there: it must not hide the other removals.
+        let contents = operations.readable_contents(&[last]).await.map_err(Error::Removals)?;
+        removal.data = contents.into_iter().next().map(|it| it.data).unwrap_or_default();
+    }
+    Ok(match removal.state {
+        State::Failed => true,
+        State::Succeeded => !deprovisioning::left_nothing(&removal),
+        State::Pending | State::InProgress | State::Canceled => false,
+    })
+}
+
 /// One removal at a time; behind anything else nobody waits.
 fn pairs(unfinished: &[Unfinished]) -> Verdict {
     let removal = unfinished.iter().find(|other| other.kind == deprovisioning::KIND);

@@ -77,7 +77,9 @@ impl Broker {
         if row.expired_at.is_some() && context.active == Some(true) {
             return Err(Error::Bad(EXPIRED.into()));
         }
-        let active = context.active.filter(|_| plans.suspended.contains(&row.plan_name));
+        // What was suspended comes back, whatever the settings have become since.
+        let can_be_suspended = plans.suspended.contains(&row.plan_name);
+        let active = context.active.filter(|active| *active || can_be_suspended);
         let (action, text) = match course {
             Some(Course::Made(made)) => match active {
                 Some(false) => (Action::Suspend, TWO_REQUESTS),

@@ -49,29 +49,31 @@ impl Broker {
         change: &ContextChange,
     ) -> Result<ChangedOrder, Error> {
         let stored: Order = serde_json::from_slice(&row.order)?;
-        let context = change.applied_to(&stored.context);
-        let license = change.license_type.as_deref();
-        let nothing = parameters::Update::default();
-        let resolved = self.parts().catalog.resolve_again(&stored.resolved, &nothing, license);
-        let mut order = Order { context, resolved, ..stored.clone() };
-        let moves =
-            order.context != stored.context && order.context.globalaccount_id != row.global_account;
-        if moves {
-            order.subscription_account.get_or_insert_with(|| row.global_account.clone());
-        }
-        let bytes = serde_json::to_vec(&order)?;
-        Ok(ChangedOrder { changes: order != stored, order, bytes, moves })
+        changed(row, &stored, self.applied(&stored, change))
     }
 
-    /// The order of an instance that gets another cluster. The licence that it has counts, whatever the last cluster had.
+    /// The order of an instance that gets another cluster. The licence that it has counts, whatever the last cluster had, and so do the
+    /// versions of today: those of the last cluster may not be offered any more.
     pub(super) fn for_next_cluster(
         &self,
         row: &Instance,
         change: &ContextChange,
     ) -> Result<ChangedOrder, Error> {
         let stored: Order = serde_json::from_slice(&row.order)?;
-        let license_type = change.license_type.clone().or(stored.context.license_type);
-        self.under_context(row, &ContextChange { license_type, ..change.clone() })
+        let license_type = change.license_type.as_ref().or(stored.context.license_type.as_ref());
+        let change = ContextChange { license_type: license_type.cloned(), ..change.clone() };
+        let mut order = self.applied(&stored, &change);
+        self.parts().catalog.renew_versions(&mut order.resolved);
+        changed(row, &stored, order)
+    }
+
+    /// A stored order with what a change says about its context.
+    fn applied(&self, stored: &Order, change: &ContextChange) -> Order {
+        let context = change.applied_to(&stored.context);
+        let license = change.license_type.as_deref();
+        let nothing = parameters::Update::default();
+        let resolved = self.parts().catalog.resolve_again(&stored.resolved, &nothing, license);
+        Order { context, resolved, ..stored.clone() }
     }
 
     /// Stores the context of a change that no operation is accepted with; concurrent changes of the instance are kept.
@@ -94,4 +96,15 @@ impl Broker {
         }
         Err(Error::Busy)
     }
+}
+
+/// What an order of this row becomes.
+fn changed(row: &Instance, stored: &Order, mut order: Order) -> Result<ChangedOrder, Error> {
+    let moves =
+        order.context != stored.context && order.context.globalaccount_id != row.global_account;
+    if moves {
+        order.subscription_account.get_or_insert_with(|| row.global_account.clone());
+    }
+    let bytes = serde_json::to_vec(&order)?;
+    Ok(ChangedOrder { changes: order != *stored, order, bytes, moves })
 }

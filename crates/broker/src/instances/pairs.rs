@@ -9,7 +9,8 @@
 //! | retry by an operator | refused | refused | refused | refused |
 //!
 //! The upgrade of an orchestration that waits for maintenance windows is refused where it would be queued: [`upgrade_alone`].
-//! A suspension is a deprovision here, except that it waits for provisions, updates and upgrades. The return from it is a provision that
+//! A suspension is a deprovision here, except that it waits for provisions, updates and upgrades, and is refused on an update that changes
+//! the plan: another plan may not be suspended or expire. The return from it is a provision that
 //! waits for a suspension, also for one that has not begun if it is to remove what a return that was stopped leaves. A retry begins alone or not at all, and
 //! only of the newest operation: `store::operations::Operations::retry`, for both services. Refused is `ConcurrencyError`, for operators
 //! 409. `docs/updates.md` has the same table for platforms.
@@ -73,14 +74,15 @@ fn request_digest(digest: &[u8]) -> &[u8] {
 
 /// Whether these are the unfinished changes of the plan: all of them are there, and no other one.
 pub fn are_plan_changes(unfinished: &[Unfinished], operations: &[OperationId]) -> bool {
-    let changes_plan = |it: &Unfinished| {
-        it.kind == UPDATE
-            && it.digest.as_deref().is_some_and(|digest| digest.starts_with(PLAN_CHANGE))
-    };
     let going = || unfinished.iter().filter(|it| !it.canceling);
     // Those of older releases are not marked.
     let all_there = operations.iter().all(|id| going().any(|it| it.id == *id));
     all_there && going().all(|it| !changes_plan(it) || operations.contains(&it.id))
+}
+
+fn changes_plan(other: &Unfinished) -> bool {
+    let is_marked = |digest: &[u8]| digest.starts_with(PLAN_CHANGE);
+    other.kind == UPDATE && other.digest.as_deref().is_some_and(is_marked)
 }
 
 /// The verdict on the upgrade `id`.
@@ -124,8 +126,8 @@ pub fn verdict(kind: &str, id: OperationId, unfinished: &[Unfinished]) -> Verdic
 
 /// The verdict on a new suspension.
 ///
-/// Orders and updates are seen through first: their platform follows them. Nobody waits for a return, so it is stopped,
-/// with everything that waits behind it.
+/// Orders and updates are seen through first: their platform follows them. Behind a change of the plan nobody can say yet whether the
+/// instance may be suspended or expire. Nobody waits for a return, so it is stopped, with everything that waits behind it.
 pub fn suspension(id: OperationId, unfinished: &[Unfinished]) -> Verdict {
     if let Some(removal) = removal(unfinished) {
         return Verdict::Refuse(removal.id);
@@ -134,6 +136,9 @@ pub fn suspension(id: OperationId, unfinished: &[Unfinished]) -> Verdict {
     match going.last() {
         Some(last) if is_suspension(last) => return Verdict::Same(last.id),
         _ => {}
+    }
+    if let Some(change) = going.iter().find(|other| changes_plan(other)) {
+        return Verdict::Refuse(change.id);
     }
     match going.iter().position(|other| is_unsuspension(other)) {
         None => Verdict::Queue,
@@ -197,6 +202,7 @@ mod tests {
             let (kind, digest) = match name {
                 "suspension" => (DEPROVISION, Some(SUSPENSION.to_vec())),
                 "unsuspension" => (PROVISION, Some(UNSUSPENSION.to_vec())),
+                "plan change" => (UPDATE, Some(update_digest(true, vec![1]))),
                 kind => (kind, None),
             };
             Unfinished {
@@ -292,12 +298,19 @@ mod tests {
             ("deprovision", &["deprovision"], Verdict::Same(id(1))),
             ("deprovision", &["provision!", "deprovision"], Verdict::Same(id(2))),
             ("deprovision", &["deprovision!"], supersede(&[])),
+            ("deprovision", &["plan change"], supersede(&[1])),
             ("deprovision", &["suspension"], supersede(&[1])),
             ("deprovision", &["suspension", "unsuspension"], supersede(&[1, 2])),
             ("deprovision", &["suspension!", "deprovision"], Verdict::Same(id(2))),
             ("suspension", &[], Verdict::Queue),
             ("suspension", &["provision"], Verdict::Queue),
             ("suspension", &["update"], Verdict::Queue),
+            ("suspension", &["plan change"], Verdict::Refuse(id(1))),
+            ("suspension", &["provision", "plan change"], Verdict::Refuse(id(2))),
+            ("suspension", &["plan change", "update"], Verdict::Refuse(id(1))),
+            ("suspension", &["unsuspension", "plan change"], Verdict::Refuse(id(2))),
+            ("suspension", &["plan change!"], Verdict::Queue),
+            ("suspension", &["plan change", "suspension"], Verdict::Same(id(2))),
             ("suspension", &["upgradeKyma", "upgradeCluster"], Verdict::Queue),
             ("suspension", &["provision!"], Verdict::Queue),
             ("suspension", &["suspension"], Verdict::Same(id(1))),

@@ -5,12 +5,11 @@
 //! accepted meanwhile.
 
 use engine::storage::Snapshot;
-use serde::Deserialize;
 use store::broker::Instance;
 use uuid::Uuid;
 
 use super::{Broker, Error, limits, pairs::UPDATE, requests::storable};
-use crate::{Order, catalog::Plan};
+use crate::{Order, catalog::Plan, operations::update};
 
 /// The accepted changes of an instance's plan that have not ended.
 #[derive(Debug, Default)]
@@ -31,13 +30,6 @@ pub(super) struct Plans<'a> {
     pub(super) target: Option<&'a Plan>,
 }
 
-/// The part of an update's input that is about the plan.
-#[derive(Deserialize)]
-struct PlanOfInput {
-    #[serde(default)]
-    plan_id: Option<String>,
-}
-
 impl Broker {
     /// Where the accepted changes of an instance lead its plan. To be asked before its row is read: what has ended by then is in the row.
     pub(super) async fn plan_course(&self, instance: &str) -> Result<PlanCourse, Error> {
@@ -53,8 +45,7 @@ impl Broker {
         let mut course = PlanCourse::default();
         for id in ids {
             let Some(content) = contents.iter().find(|it| it.operation == id) else { continue };
-            let input: PlanOfInput = serde_json::from_slice(&content.input)?;
-            if let Some(plan_id) = input.plan_id {
+            if let Some(plan_id) = update::plan_of(&content.input)? {
                 course.plan_id = Some(plan_id);
                 course.operations.push(id);
             }
@@ -81,6 +72,10 @@ impl Broker {
         if named == present.id() {
             // A repetition of the change that leads there says so again.
             return Ok(plans(Some(present).filter(|_| is_ahead)));
+        }
+        // The platform names the plan that it knows until the change has ended. It does not ask for the way back.
+        if is_ahead && named == row.plan_id {
+            return Err(Error::Busy);
         }
         let other = parts.catalog.offered_plan(&parts.offer, named).ok_or_else(unknown)?;
         if parts.offer.plan_updateable && present.is_upgradable_to(other) {

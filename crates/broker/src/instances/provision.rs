@@ -199,7 +199,7 @@ impl Broker {
     fn possible(&self, plan: &Plan, context: &Context) -> Result<(), Error> {
         let Some(needs) = self.parts().settings.legacy else { return Ok(()) };
         if plan.kind() == Kind::OwnCluster {
-            let text = "own_cluster cannot be ordered: this broker provisions by the older plan (runtimes.legacy), which makes clusters itself";
+            let text = "own_cluster cannot be ordered: this broker provisions by the legacy plan (runtimes.legacy), which makes clusters itself";
             return Err(Error::Bad(text.into()));
         }
         if needs.service_manager && context.sm_operator_credentials.is_none() {
@@ -215,10 +215,10 @@ impl Broker {
         let parts = self.parts();
         let Some(accounts) = &parts.accounts else { return Ok(()) };
         let refusal = match (Need::of(order), accounts::named_account(order)) {
-            (Some(need), _) if accounts.are_exhausted(need).await => {
+            (Some(need), _) if Box::pin(accounts.are_exhausted(need)).await => {
                 Error::Exhausted(need.to_string())
             }
-            (None, Some((secret, need))) if accounts.are_not_own(secret, need).await => {
+            (None, Some((secret, need))) if Box::pin(accounts.are_not_own(secret, need)).await => {
                 Error::Bad(format!("parameters.targetSecret: {}", accounts::NOT_OWN))
             }
             _ => return Ok(()),

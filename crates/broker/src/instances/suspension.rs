@@ -58,11 +58,15 @@ impl Broker {
         instance: &str,
         context: &ContextChange,
     ) -> Result<OperationId, Error> {
-        let row = self.owned(caller, instance).await?;
-        if !self.parts().settings.suspension.expiring.contains(&row.plan_name) {
-            return Err(Error::Bad(format!("unsupported plan: {}", row.plan_name)));
-        }
         self.put_to_sleep(caller, instance, true, context).await
+    }
+
+    /// Refuses the expiry of an instance whose plan has none.
+    fn check_expiring(&self, row: &Instance) -> Result<(), Error> {
+        if self.parts().settings.suspension.expiring.contains(&row.plan_name) {
+            return Ok(());
+        }
+        Err(Error::Bad(format!("unsupported plan: {}", row.plan_name)))
     }
 
     /// Brings a suspended instance back: a new cluster under its old names. Gives the operation that does; none when
@@ -125,6 +129,9 @@ impl Broker {
     ) -> Result<OperationId, Error> {
         for _ in 0..TRIES {
             let row = self.owned(caller, instance).await?;
+            if expires {
+                self.check_expiring(&row)?;
+            }
             let asleep = match self.course(&row.id).await? {
                 Some(Course::Removed(removal)) if expires => Some(removal.id),
                 Some(Course::Removed(_)) => return Err(Error::Unchangeable(DEPROVISIONED.into())),
@@ -164,7 +171,9 @@ impl Broker {
         let asked = StoredInput::by(caller, changed.order.clone());
         let operation = stored::suspension(id, asked)?;
         let pairs = |unfinished: &[_]| pairs::suspension(id, unfinished);
-        let change = AcceptedChange { expires, ..changed.change() };
+        // An instance that expires has the plan that was judged: a change of the plan may have ended since.
+        let change = if expires { changed.on_revision() } else { changed.change() };
+        let change = AcceptedChange { expires, ..change };
         let store = &self.parts().store;
         let accepted = store.accept_changing(&row.id, row.revision, operation, &pairs, change);
         let accepted = accepted.await?;

@@ -133,7 +133,8 @@ impl Broker {
 
     /// Begins the operation that carries a change to the runtime, or finds the one that does already. `None`: look again.
     ///
-    /// Whose instance it is, and whether it is active, does not depend on how the operation ends: it is stored when that is accepted.
+    /// The part of the context that the runtime does not change with does not depend on how the operation ends: it is stored when
+    /// that is accepted.
     async fn begin_update(
         &self,
         caller: &Caller,

@@ -180,8 +180,10 @@ impl PageCx<'_> {
         Ok(())
     }
 
-    /// Notes a finding without acting on it.
+    /// Notes a finding without acting on it. All of them are logged: the report has room for the first ones alone.
     pub(super) fn found(&mut self, item: &str, text: impl Into<String>) {
+        let (job, text) = (self.job, text.into());
+        tracing::info!(target: "drift", job, item, text, "job found a difference");
         let outcome = if self.dry_run { Outcome::WouldDo } else { Outcome::Done };
         self.report.note(item, outcome, text);
     }

@@ -20,7 +20,7 @@ use super::{
     report::Outcome,
     shoots::{self, ShootEntry, ShootReading},
 };
-use crate::bindings::Bindings;
+use crate::{bindings::Bindings, operations::deprovisioning};
 
 /// How many instances are compared at once.
 const PAGE: u32 = 200;
@@ -71,10 +71,12 @@ impl Job for Drift {
             cx.found(id, "the instance cannot be read");
         }
         for row in &page.instances {
-            let reading = cx.memory.shoots.as_ref();
-            match reading.and_then(|reading| compare(reading, settled, row)) {
-                Some(difference) => cx.found(&row.id, difference),
-                None => look_inside(cx, row).await,
+            if !is_failed_removal(cx, row).await? {
+                let reading = cx.memory.shoots.as_ref();
+                match reading.and_then(|reading| compare(reading, settled, row)) {
+                    Some(difference) => cx.found(&row.id, difference),
+                    None => look_inside(cx, row).await,
+                }
             }
             let behind = || PageKey { created_at: row.created_at, id: row.id.clone() };
             if cx.acted >= LOOKS && page.unreadable.is_empty() {
@@ -104,15 +106,38 @@ async fn unowned_shoots(cx: &mut PageCx<'_>) -> Result<(), StepError> {
     Ok(())
 }
 
-/// The runtime of an instance that has been as it is since before `at_latest`. One that is being changed is left alone.
+/// Whether the removal of an instance has failed: its Shoot may be there or not. The job that continues removals has it.
+async fn is_failed_removal(cx: &PageCx<'_>, row: &Instance) -> Result<bool, StepError> {
+    if row.standing != Standing::Failed || row.runtime_id.is_none() {
+        return Ok(false);
+    }
+    let parts = cx.env.broker.parts();
+    let last = parts.store.last_operation(&row.id, None).await;
+    let Some(last) = last.map_err(|error| store_failed(&error))? else { return Ok(false) };
+    let last = parts.operations.of_ids(&[last]).await.map_err(|error| store_failed(&error))?;
+    Ok(last.first().is_some_and(|last| last.kind == deprovisioning::KIND))
+}
+
+/// Whether an instance has been as it is since before `at_latest`.
+fn is_settled(row: &Instance, at_latest: Timestamp) -> bool {
+    row.updated_at < at_latest && row.provider != OWN
+}
+
+/// The runtime of an instance that should have one. An instance that is being changed is left alone.
 fn settled_runtime(row: &Instance, at_latest: Timestamp) -> Option<Uuid> {
-    let is_settled = row.standing == Standing::Succeeded && row.updated_at < at_latest;
-    row.runtime_id.filter(|_| is_settled && row.provider != OWN)
+    let has_runtime =
+        matches!(row.standing, Standing::Succeeded | Standing::Error | Standing::Failed);
+    row.runtime_id.filter(|_| has_runtime && is_settled(row, at_latest))
 }
 
 /// In what an instance differs from what was in the garden.
 fn compare(reading: &ShootReading, settled: Duration, row: &Instance) -> Option<String> {
-    let runtime = settled_runtime(row, reading.read_at - settled)?;
+    let at_latest = reading.read_at - settled;
+    if row.standing == Standing::Suspended {
+        let is_there = is_settled(row, at_latest) && reading.shoots.contains_key(&row.shoot_name);
+        return is_there.then(|| format!("suspended, and its Shoot {} is there", row.shoot_name));
+    }
+    let runtime = settled_runtime(row, at_latest)?;
     let Some(entry) = reading.shoots.get(&row.shoot_name) else {
         return Some(format!("instance without a Shoot: {} is not in the garden", row.shoot_name));
     };
@@ -129,6 +154,10 @@ fn compare(reading: &ShootReading, settled: Duration, row: &Instance) -> Option<
 /// Notes in what the BTP operator's Secret in a runtime differs from the order. A runtime that does not answer is listed, and looked into
 /// by the next run.
 async fn look_inside(cx: &mut PageCx<'_>, row: &Instance) {
+    if row.standing == Standing::Failed {
+        // It was never finished: nothing may have been written into it yet.
+        return;
+    }
     let runtime = settled_runtime(row, cx.now - cx.env.settings.settled);
     let Some(wanted) = runtime.and_then(|_| Bindings::operator_secret(row)) else { return };
     // The rate counts these looks.

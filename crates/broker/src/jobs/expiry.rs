@@ -11,6 +11,7 @@ use super::{
     cx::{ActionResult, Change, Next, PageCx},
     hours,
 };
+use crate::instances::Error;
 
 /// How many instances are read at once.
 const PAGE: u32 = 100;
@@ -52,8 +53,15 @@ impl Job for Expiry {
             }
             let (caller, would) = (cx.caller(), format!("would expire: {}", row.plan_name));
             let action = Box::pin(async {
-                let operation = broker.expire(&caller, &row.id).await?;
-                Ok(ActionResult::done(format!("expired, operation {operation}")))
+                match broker.expire(&caller, &row.id).await {
+                    Ok(operation) => {
+                        Ok(ActionResult::done(format!("expired, operation {operation}")))
+                    }
+                    Err(Error::Busy) => {
+                        Ok(ActionResult::skipped("another operation has to end first"))
+                    }
+                    Err(error) => Err(error.into()),
+                }
             });
             let change =
                 Change { item: &row.id, action: "expire", instance: Some(&row.id), would: &would };

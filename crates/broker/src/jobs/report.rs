@@ -1,6 +1,7 @@
 //! The report of a job's run: counts, and the first details.
 //!
-//! What a reader would get wrong: it is bounded. However many candidates there are, a run keeps the first details alone.
+//! What a reader would get wrong: it is bounded. However many candidates there are, a run keeps the first details alone, and of those that
+//! failed fewer, so that they do not take the place of the others.
 
 use std::fmt;
 
@@ -9,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 /// How many details are kept.
 pub(super) const DETAILS: usize = 200;
+/// How many of them may be failures.
+const FAILURES: u64 = 50;
 
 /// The report of a run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,7 +77,8 @@ impl Report {
             Outcome::Skipped => self.skipped += 1,
             Outcome::Failed => self.failed += 1,
         }
-        if self.details.len() >= DETAILS {
+        let is_one_too_many = outcome == Outcome::Failed && self.failed > FAILURES;
+        if is_one_too_many || self.details.len() >= DETAILS {
             self.omitted += 1;
             return;
         }
@@ -93,6 +97,19 @@ impl fmt::Display for Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failures_leave_room_for_what_comes_after_them() {
+        let mut report = Report::default();
+
+        for number in 0..300 {
+            report.note(&number.to_string(), Outcome::Failed, "no answer");
+        }
+        report.note("shoot", Outcome::Done, "Shoot without an instance");
+
+        assert_eq!((report.details.len(), report.failed, report.omitted), (51, 300, 250));
+        assert_eq!(report.details.last().unwrap().item, "shoot");
+    }
 
     #[test]
     fn counts_go_on_when_there_is_no_room_for_details() {

@@ -86,6 +86,19 @@ pub struct JobView {
     pub last_dry_run: Option<LastRun>,
 }
 
+impl JobView {
+    /// The newest run of the sort that the clock starts: a dry one where the settings say so.
+    pub fn last_usual_run(&self) -> Option<&LastRun> {
+        if self.dry_run { self.last_dry_run.as_ref() } else { self.last_run.as_ref() }
+    }
+
+    /// The newest run, dry or not.
+    pub fn into_newest_run(self) -> Option<LastRun> {
+        let runs = [self.last_run, self.last_dry_run].into_iter().flatten();
+        runs.max_by_key(|run| run.started_at)
+    }
+}
+
 /// A run.
 #[derive(Debug, Clone, Serialize)]
 pub struct LastRun {

@@ -23,7 +23,7 @@ use store::broker::Orchestration;
 use uuid::Uuid;
 
 use super::systems::{System, Systems};
-use crate::orchestrations::{Parts, kind};
+use crate::orchestrations::{OrchestrationEnv, kind};
 
 /// How long an orchestration may take: it may begin in a year, windows may be days apart, and pauses take as long as people do.
 const LIMIT: Duration = Duration::from_hours(2 * 24 * 365);
@@ -36,7 +36,7 @@ impl Operation for Orchestrating {
     type Input = Input;
     type Data = Data;
     type Memory = ();
-    type Env = Parts;
+    type Env = OrchestrationEnv;
 }
 
 /// The request.

@@ -36,7 +36,9 @@ use crate::Order;
 type Context<'a> = Cx<'a, Provisioning>;
 
 /// The plan whose runtimes get Kyma from the Lifecycle Manager alone. Nothing else tells it from its elder.
-pub(super) const PREVIEW: &str = "preview";
+pub(crate) const PREVIEW: &str = "preview";
+/// The plan of clusters that their owners bring along: an upgrade of the cluster changes nothing.
+pub(crate) const OWN_CLUSTER: &str = "own_cluster";
 
 /// Only for clusters that are made here.
 pub(super) const fn is_ours<O: InRuntime>() -> Condition<O> {

@@ -89,6 +89,10 @@ pub struct Data {
     pub order: Option<Order>,
     /// Whether the Reconciler has got another configuration, which has to be waited for.
     pub check_reconciler_status: bool,
+    /// Whether the instance's own plan is written to the other systems again: an earlier change of the plan that did not succeed may have
+    /// got half-way.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub restores_plan: bool,
     /// The operation that has ordered the change from the provisioner; one that continues it orders what has failed again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ordered_by: Option<Uuid>,
@@ -184,6 +188,21 @@ fn changed<'a>(cx: &'a Cx<'_, Updating>) -> Result<&'a Order, StepError> {
     cx.data.order.as_ref().ok_or_else(|| missing_data("the change was never worked out"))
 }
 
+/// The id of the plan that a change leads to, from its stored input.
+pub(crate) fn plan_of(input: &[u8]) -> Result<Option<String>, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct PlanOfInput {
+        #[serde(default)]
+        plan_id: Option<String>,
+    }
+    serde_json::from_slice(input).map(|input: PlanOfInput| input.plan_id)
+}
+
+/// Whether the systems that know the plan get it.
+fn sends_plan(cx: &Cx<'_, Updating>) -> bool {
+    cx.input.plan_id.is_some() || cx.data.restores_plan
+}
+
 /// A failure of the store passes.
 fn stored(error: &store::Error) -> StepError {
     StepError::internal(error)
@@ -214,8 +233,8 @@ const fn has_been_configured() -> Condition<Updating> {
 }
 
 const fn changes_plan() -> Condition<Updating> {
-    Condition::new("the plan changes", |cx| {
-        Applies::when(cx.input.plan_id.is_some(), "the plan stays")
+    Condition::new("the plan changes or is restored", |cx| {
+        Applies::when(sends_plan(cx), "the plan stays")
     })
 }
 

@@ -13,6 +13,6 @@ pub use store::audit::{
 pub use store::engine::{ChangedElsewhere, ChangedOperation, OperationCount};
 pub use store::history::HistoryEvent;
 pub use store::operations::{
-    LARGEST_PAGE, MOST_DAYS, MOST_HOURS, Operations, OperationsError, Page, PageRequest, StepOrder,
-    StepReport, StuckOperation, Success,
+    ExceededLimit, LARGEST_PAGE, MOST_DAYS, MOST_HOURS, Operations, OperationsError, Page,
+    PageRequest, Present, StepOrder, StepReport, StuckOperation, Success,
 };

@@ -1,7 +1,8 @@
 //! Orchestrations and their operations, page by page.
 //!
-//! What a reader would get wrong: failed operations are all on the first page, behind those in other states. Known clients ask for
-//! them there only, and leave the word out of the questions for the pages that follow. What failed and was tried again has not failed.
+//! What a reader would get wrong: a request for failed operations has one page, whatever its size, with the failed ones behind those in other
+//! states. Known clients leave the word out of the requests for the pages that follow, and stop once they have as many as the newest
+//! answer counts. What failed and was tried again has not failed.
 
 use serde::Serialize;
 use store::broker::MemberFilter;
@@ -11,7 +12,7 @@ use crate::instances::Error;
 
 /// The most on one page.
 pub const LARGEST_PAGE: u32 = 100;
-/// More failed operations than there are.
+/// More operations than an orchestration has.
 const ALL: u32 = 1_000_000;
 const FAILED: &str = "failed";
 
@@ -91,14 +92,17 @@ impl Orchestrations {
         let asks_for_failed = request.states.iter().any(|state| state == FAILED);
         let others: Vec<String> =
             request.states.iter().filter(|state| *state != FAILED).cloned().collect();
+        let (skip, most) = match (asks_for_failed, request.page) {
+            (true, 1) => (0, ALL),
+            (true, _) => (0, 0),
+            _ => (request.skip(), request.page_size),
+        };
         let (mut members, mut total) = (Vec::new(), 0);
         if !(asks_for_failed && others.is_empty()) {
-            let page = filter(others, false, request.skip(), request.page_size);
-            let page = self.store().members(&page).await?;
+            let page = self.store().members(&filter(others, false, skip, most)).await?;
             (members, total) = (page.members, page.total);
         }
         if asks_for_failed {
-            let most = if request.page == 1 { ALL } else { 0 };
             let failed = self.store().members(&filter(vec![FAILED.into()], true, 0, most)).await?;
             members.extend(failed.members);
             total += failed.total;

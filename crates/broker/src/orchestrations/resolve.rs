@@ -10,7 +10,7 @@ use store::broker::{Instance, InstanceFilter, NewMember, PageKey, Standing};
 use uuid::Uuid;
 
 use super::{
-    Parts,
+    OrchestrationEnv,
     policy::Runtime,
     source::WindowFacts,
     targets::{Candidate, Matcher},
@@ -54,7 +54,7 @@ pub(crate) enum ResolveError {
 
 /// Works out which runtimes are meant, and when each may start.
 pub(crate) async fn resolve(
-    parts: &Parts,
+    parts: &OrchestrationEnv,
     matcher: &Matcher,
     parameters: &Parameters,
     now: Timestamp,
@@ -98,7 +98,7 @@ pub(crate) async fn resolve(
 /// Whether any runtime is meant that can be upgraded; why not when there is none. Looks no further than the first. Windows that cannot be
 /// read now leave no runtime out: they are read again when runtimes are chosen.
 pub(super) async fn means_anybody(
-    parts: &Parts,
+    parts: &OrchestrationEnv,
     matcher: &Matcher,
     parameters: &Parameters,
     now: Timestamp,
@@ -129,7 +129,7 @@ pub(super) async fn means_anybody(
 }
 
 /// The maintenance windows, if they are asked for and can be read.
-async fn readable(parts: &Parts, parameters: &Parameters) -> Option<WindowFacts> {
+async fn readable(parts: &OrchestrationEnv, parameters: &Parameters) -> Option<WindowFacts> {
     if !parameters.strategy.maintenance_window {
         return None;
     }
@@ -145,7 +145,10 @@ async fn readable(parts: &Parts, parameters: &Parameters) -> Option<WindowFacts>
     None
 }
 
-async fn page(parts: &Parts, after: Option<PageKey>) -> Result<store::broker::Page, store::Error> {
+async fn page(
+    parts: &OrchestrationEnv,
+    after: Option<PageKey>,
+) -> Result<store::broker::Page, store::Error> {
     let filter =
         InstanceFilter { deleted: Some(false), after, most: PAGE, ..InstanceFilter::default() };
     parts.store().list(&filter).await

@@ -135,7 +135,7 @@ impl Orchestrations {
     async fn is_dry_run(&self, operation: Uuid) -> Result<bool, Error> {
         let found = self.0.broker.snapshot(operation).await?;
         // The list has no requests.
-        let asked = found.and_then(|found| serde_json::from_slice::<Asked>(&found.input).ok());
+        let asked = found.and_then(|found| serde_json::from_slice::<DryRunFlag>(&found.input).ok());
         Ok(asked.is_some_and(|asked| asked.dry_run))
     }
 
@@ -170,7 +170,7 @@ impl Orchestrations {
 
 /// What counts of the request of an upgrade.
 #[derive(Deserialize)]
-struct Asked {
+struct DryRunFlag {
     #[serde(default)]
     dry_run: bool,
 }

@@ -25,7 +25,7 @@ pub struct WindowFacts {
     pub shoots: HashMap<String, ShootTimes>,
 }
 
-/// Where maintenance windows are found.
+/// Where maintenance windows are found. A trait, because tests bring windows of their own.
 pub trait WindowSource: Send + Sync {
     /// Reads everything at once.
     fn read(&self) -> BoxFuture<'_, Result<WindowFacts, Error>>;

@@ -2,30 +2,11 @@
 //!
 //! What a reader would get wrong: a place of releases that cannot be asked refuses nobody. Each upgrade asks again, and waits for it.
 
-use clients::{Error, Kind};
+use clients::{Error, Kind, releases::ComponentLists};
 use domain::orchestration::Parameters;
-use futures::future::BoxFuture;
 
 use super::Orchestrations;
-use crate::{instances, operations::Env};
-
-/// Where versions of Kyma are found.
-pub trait KymaVersions: Send + Sync {
-    /// Whether there is this one.
-    fn exists<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<bool, Error>>;
-}
-
-impl KymaVersions for Env {
-    fn exists<'a>(&'a self, version: &'a str) -> BoxFuture<'a, Result<bool, Error>> {
-        Box::pin(async move {
-            match self.components.of(version).await {
-                Ok(_) => Ok(true),
-                Err(error) if error.kind == Kind::NotFound => Ok(false),
-                Err(error) => Err(error),
-            }
-        })
-    }
-}
+use crate::instances;
 
 impl Orchestrations {
     /// Refuses a version that there is not.
@@ -34,7 +15,7 @@ impl Orchestrations {
         let Some(versions) = self.0.versions.as_ref().filter(|_| !version.is_empty()) else {
             return Ok(());
         };
-        match versions.exists(version).await {
+        match exists(versions, version).await {
             Ok(true) => Ok(()),
             Ok(false) => {
                 let text = format!("kyma.version: there is no Kyma {version}");
@@ -45,5 +26,13 @@ impl Orchestrations {
                 Ok(())
             }
         }
+    }
+}
+
+async fn exists(components: &ComponentLists, version: &str) -> Result<bool, Error> {
+    match components.of(version).await {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind == Kind::NotFound => Ok(false),
+        Err(error) => Err(error),
     }
 }

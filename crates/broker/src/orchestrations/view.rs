@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use store::broker::{Counts, Member, Orchestration};
 use uuid::Uuid;
 
-use super::{Parts, kind, parameters};
+use super::{OrchestrationEnv, kind, parameters};
 use crate::{instances::Error, runtimes::configs};
 
 /// So many operations, for people.
@@ -104,7 +104,7 @@ pub struct OperationDetail {
     pub cluster_config: Option<Value>,
 }
 
-impl Parts {
+impl OrchestrationEnv {
     pub(super) fn status(
         &self,
         row: Orchestration,

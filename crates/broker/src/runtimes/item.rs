@@ -1,9 +1,9 @@
-//! One runtime: from its row, or from the operation that removed it.
+//! One runtime: from its row, or from the operation that removed it. One whose row cannot be read is its id and its operations.
 
 use domain::{parameters::Provisioning, plan::Provider};
 use jiff::Timestamp;
 use serde::Deserialize;
-use store::broker::{Instance, RemovedInstance, Standing};
+use store::broker::{Instance, Page, RemovedInstance, Standing};
 use uuid::Uuid;
 
 use super::{
@@ -20,6 +20,8 @@ pub(super) enum RuntimeRecord {
     Row(Box<Instance>),
     /// Its row is gone.
     Removed(RemovedInstance),
+    /// Its row cannot be read.
+    Unreadable(String),
 }
 
 /// The context for the description of a runtime.
@@ -70,6 +72,12 @@ impl RuntimeRecord {
         Self::Row(Box::new(row))
     }
 
+    /// Everything on a page. What cannot be read is on it too: it is counted, and a page that has fewer than it should looks like the last.
+    pub(super) fn of_page(page: Page) -> Vec<Self> {
+        let rows = page.instances.into_iter().map(Self::from_row);
+        rows.chain(page.unreadable.into_iter().map(Self::Unreadable)).collect()
+    }
+
     pub(super) fn from_removed(removed: RemovedInstance) -> Self {
         Self::Removed(removed)
     }
@@ -78,6 +86,7 @@ impl RuntimeRecord {
         match self {
             Self::Row(row) => &row.id,
             Self::Removed(removed) => &removed.instance,
+            Self::Unreadable(id) => id,
         }
     }
 
@@ -89,7 +98,7 @@ impl RuntimeRecord {
     pub(super) fn runtime(&self) -> Option<Uuid> {
         match self {
             Self::Row(row) => row.runtime_id,
-            Self::Removed(_) => None,
+            Self::Removed(_) | Self::Unreadable(_) => None,
         }
     }
 
@@ -106,6 +115,7 @@ impl RuntimeRecord {
                 item
             }
             Self::Removed(removed) => from_removed(broker, &removed, own),
+            Self::Unreadable(id) => unreadable(id, own),
         };
         if ask.detail == Detail::All {
             runtime.kyma_version = status::kyma_version(own);
@@ -156,11 +166,26 @@ fn from_row(broker: &Broker, row: &Instance) -> Runtime {
     runtime
 }
 
+fn unreadable(instance: String, own: &[OperationRecord]) -> Runtime {
+    let created_at = accepted_at(own);
+    let status = Status {
+        created_at,
+        modified_at: created_at,
+        state: Standing::Error.as_str(),
+        ..Status::default()
+    };
+    Runtime { instance_id: instance, status, ..Runtime::default() }
+}
+
+/// When the oldest of these operations was accepted.
+fn accepted_at(own: &[OperationRecord]) -> Timestamp {
+    own.first().map_or(Timestamp::UNIX_EPOCH, |first| first.snapshot.created_at)
+}
+
 fn from_removed(broker: &Broker, removed: &RemovedInstance, own: &[OperationRecord]) -> Runtime {
     let mut all = own.iter().map(|operation| &operation.snapshot);
     let by = all.find(|operation| operation.id == removed.operation);
     let order = by.and_then(|by| serde_json::from_slice::<OrderInput>(&by.input).ok());
-    let created_at = own.first().map_or(Timestamp::UNIX_EPOCH, |first| first.snapshot.created_at);
     // The customer is forgotten with it.
     Runtime {
         instance_id: removed.instance.clone(),
@@ -170,7 +195,7 @@ fn from_removed(broker: &Broker, removed: &RemovedInstance, own: &[OperationReco
         user_id: String::new(),
         parameters: None,
         status: Status {
-            created_at,
+            created_at: accepted_at(own),
             modified_at: removed.ended_at,
             deleted_at: Some(removed.ended_at),
             state: Standing::Deprovisioned.as_str(),

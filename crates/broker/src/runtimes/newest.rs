@@ -49,16 +49,16 @@ impl Broker {
         filter: &InstanceFilter,
     ) -> Result<(Vec<RuntimeRecord>, u64), Error> {
         let total = self.numbered_total(filter).await?;
-        let rows = if u64::from(filter.skip) < NEAR {
-            self.parts().store.newest(filter).await?.instances
+        let page = if u64::from(filter.skip) < NEAR {
+            self.parts().store.newest(filter).await?
         } else {
             let (skip, most) = from_the_oldest(total, filter);
             let (mut page, _) =
                 self.numbered_page(&InstanceFilter { skip, most, ..filter.clone() }).await?;
             page.instances.reverse();
-            page.instances
+            page
         };
-        Ok((rows.into_iter().map(RuntimeRecord::from_row).collect(), total))
+        Ok((RuntimeRecord::of_page(page), total))
     }
 
     async fn newest_removed(

@@ -22,12 +22,12 @@ pub(super) const NEWEST: usize = 2;
 /// An operation, with the listed part of its input and data.
 pub(super) struct OperationRecord {
     pub(super) snapshot: Snapshot,
-    pub(super) known: Known,
+    pub(super) known: ListedFields,
 }
 
 /// The listed part of an operation's input and data; empty where they were not opened, or cannot be read.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct ListedFields {
     /// Of a removal: whether it was a suspension.
     pub(super) temporary: bool,
     /// Of an upgrade: whether it only tried things out; none while that is not known.
@@ -68,7 +68,7 @@ impl OperationRecord {
     /// An operation of which nothing has been opened yet; of upgrades in orchestrations it is known whether they are dry runs.
     pub(super) fn new(snapshot: Snapshot, dry_runs: &HashMap<Uuid, bool>) -> Self {
         let dry_run = dry_runs.get(&snapshot.id).copied();
-        Self { snapshot, known: Known { dry_run, ..Known::default() } }
+        Self { snapshot, known: ListedFields { dry_run, ..ListedFields::default() } }
     }
 
     /// Keeps the listed part of its input and data. What cannot be read is left out, so that one operation does not hide a page of runtimes.
@@ -78,7 +78,7 @@ impl OperationRecord {
         let deeper = data.details.map(|details| *details).unwrap_or_default();
         let applied = data.runtime_version.or(deeper.runtime_version).map(|it| it.version);
         let of_original = input.imported.as_ref().and_then(|imported| imported.orchestration_id);
-        self.known = Known {
+        self.known = ListedFields {
             temporary: input.temporary,
             dry_run: self.known.dry_run.or(Some(input.dry_run)),
             orchestration: input.orchestration.or(of_original),

@@ -3,9 +3,9 @@
 //!
 //! What a reader would get wrong: short lists are counted each time, so that what was ordered just now is counted. The total of a long
 //! one may be as old as [`USABLE`]: it is counted anew in the background from [`FRESH`] on, by one request of a replica at a time, and
-//! only the first request for a list waits. Pages by number are no snapshot: where rows go between two requests, behind the mark or
-//! before a mark that is counted anew, the next page begins so many rows later, and passes over as many runtimes. An export goes by
-//! key, and passes over none.
+//! only the first request for a list waits, and one that finds fewer runtimes than the total says: that total is wrong. Pages by number
+//! are no snapshot: where rows go between two requests, behind the mark or before a mark that is counted anew, the next page begins so
+//! many rows later, and passes over as many runtimes. An export goes by key, and passes over none.
 
 use std::{
     sync::{Arc, Mutex, PoisonError},
@@ -132,6 +132,11 @@ impl CachedCount {
         (before, u32::try_from(left).unwrap_or(u32::MAX))
     }
 
+    /// Whether so many rows behind those that a page passes over are fewer than there should be.
+    fn lacks(&self, skip: u64, rows: usize, most: u32) -> bool {
+        rows < most as usize && skip + (rows as u64) < self.total
+    }
+
     /// The same page of rows, from the last mark before it.
     fn near(&self, page: &InstanceFilter) -> InstanceFilter {
         let (before, skip) = self.passed(page.skip.into());
@@ -156,17 +161,24 @@ impl Broker {
     /// A page by its number, and how many there are on all pages.
     pub(super) async fn numbered_page(&self, page: &InstanceFilter) -> Result<(Page, u64), Error> {
         let store = &self.parts().store;
-        match self.sized(Content::of(page), page.skip.into()).await? {
-            Size::Short(total) => Ok((store.list(page).await?, total)),
-            Size::Long(counted) => Ok((store.list(&counted.near(page)).await?, counted.total)),
+        let (list, counted) = match self.sized(Content::of(page), page.skip.into()).await? {
+            Size::Short(total) => return Ok((store.list(page).await?, total)),
+            Size::Long(list, counted) => (list, counted),
+        };
+        let found = store.list(&counted.near(page)).await?;
+        let rows = found.instances.len() + found.unreadable.len();
+        if !counted.lacks(page.skip.into(), rows, page.most) {
+            return Ok((found, counted.total));
         }
+        let counted = self.counted_anew(&list, &counted).await?;
+        Ok((store.list(&counted.near(page)).await?, counted.total))
     }
 
     /// How many runtimes with rows are on all pages.
     pub(super) async fn numbered_total(&self, page: &InstanceFilter) -> Result<u64, Error> {
         Ok(match self.sized(Content::of(page), 0).await? {
             Size::Short(total) => total,
-            Size::Long(counted) => counted.total,
+            Size::Long(_, counted) => counted.total,
         })
     }
 
@@ -183,12 +195,21 @@ impl Broker {
             let (total, skip) = (all.len() as u64, usize::try_from(skip).unwrap_or(usize::MAX));
             return Ok((all.into_iter().skip(skip).take(most as usize).collect(), total));
         }
-        let (total, (after, skip)) =
-            match self.sized(Content::Removed(accounts.clone()), skip).await? {
-                Size::Short(total) => (total, (None, u32::try_from(skip).unwrap_or(u32::MAX))),
-                Size::Long(counted) => (counted.total, counted.near_removed(skip)),
-            };
-        Ok((store.removed_page(accounts, after, skip, most).await?, total))
+        let (list, counted) = match self.sized(Content::Removed(accounts.clone()), skip).await? {
+            Size::Long(list, counted) => (list, counted),
+            Size::Short(total) => {
+                let skip = u32::try_from(skip).unwrap_or(u32::MAX);
+                return Ok((store.removed_page(accounts, None, skip, most).await?, total));
+            }
+        };
+        let (after, left) = counted.near_removed(skip);
+        let found = store.removed_page(accounts, after, left, most).await?;
+        if !counted.lacks(skip, found.len(), most) {
+            return Ok((found, counted.total));
+        }
+        let counted = self.counted_anew(&list, &counted).await?;
+        let (after, left) = counted.near_removed(skip);
+        Ok((store.removed_page(accounts, after, left, most).await?, counted.total))
     }
 
     /// How long a list is, with marks where a page passes over many.
@@ -203,7 +224,8 @@ impl Broker {
                 self.numbered().find_or_add(content)
             }
         };
-        Ok(Size::Long(self.counted(&list, skip >= u64::from(EVERY)).await?))
+        let counted = self.counted(&list, skip >= u64::from(EVERY)).await?;
+        Ok(Size::Long(list, counted))
     }
 
     /// What is known of a long list; with marks where a page is deep in it.
@@ -238,6 +260,25 @@ impl Broker {
         if let Some((counted, _)) = list.last(deep, now).filter(|(_, age)| *age < FRESH) {
             return Ok(counted);
         }
+        self.count(list, deep).await
+    }
+
+    /// Counts a long list whose total is wrong, however old that is, unless another request has just done so.
+    async fn counted_anew(
+        &self,
+        list: &Arc<LongList>,
+        wrong: &Arc<CachedCount>,
+    ) -> Result<Arc<CachedCount>, Error> {
+        let (_one, deep) = (list.counting.lock().await, wrong.marks.is_some());
+        match list.last(deep, self.parts().clock.monotonic()) {
+            Some((counted, _)) if !Arc::ptr_eq(&counted, wrong) => Ok(counted),
+            _ => self.count(list, deep).await,
+        }
+    }
+
+    /// Counts a long list. The caller holds its `counting`.
+    async fn count(&self, list: &Arc<LongList>, deep: bool) -> Result<Arc<CachedCount>, Error> {
+        let now = self.parts().clock.monotonic();
         // Marks that other requests still use are counted anew and not lost.
         let marked = deep || list.last(true, now).is_some_and(|(_, age)| age < USABLE);
         let marks = if marked { Some(self.marks_of(&list.content).await?) } else { None };
@@ -289,7 +330,7 @@ impl Broker {
 enum Size {
     /// Counted just now.
     Short(u64),
-    Long(Arc<CachedCount>),
+    Long(Arc<LongList>, Arc<CachedCount>),
 }
 
 #[cfg(test)]

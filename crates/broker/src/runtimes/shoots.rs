@@ -12,14 +12,16 @@ use crate::instances::Error;
 const LONGEST: usize = 1_000;
 /// How much memory a compiled pattern may take, in bytes.
 const LARGEST: usize = 1 << 20;
+/// How many prefixes are looked up: each of them is a statement.
+const MOST_PREFIXES: usize = 20;
 
 /// Names or a pattern.
 #[derive(Debug)]
 pub(super) enum Shoots {
     /// These; none: all.
     Named(Vec<String>),
-    /// Names that match entirely; with their common prefix, where it is known.
-    Fitting(Regex, Option<String>),
+    /// Names that match entirely. Each begins with one of these letters; none: they are not known.
+    Fitting(Regex, Vec<String>),
 }
 
 impl Shoots {
@@ -39,7 +41,7 @@ impl Shoots {
             .dfa_size_limit(LARGEST)
             .build();
         // The error has several lines; the last one says what is wrong.
-        pattern.map(|pattern| Self::Fitting(pattern, prefix(values))).map_err(|error| {
+        pattern.map(|pattern| Self::Fitting(pattern, prefixes(values))).map_err(|error| {
             let said = error.to_string();
             let why = said.lines().last().unwrap_or_default().trim_start_matches("error: ");
             Error::Bad(format!("shoot \"{joined}\" is not a regular expression: {why}"))
@@ -47,9 +49,21 @@ impl Shoots {
     }
 }
 
-/// The letters that every name begins with which fits the only pattern; none for fewer than three.
-fn prefix(values: &[String]) -> Option<String> {
-    let [pattern] = values else { return None };
+/// The letters that fitting names begin with, for each pattern; none where one of them is not known.
+fn prefixes(values: &[String]) -> Vec<String> {
+    // A flag of one pattern holds for those behind it.
+    if values.len() > MOST_PREFIXES || values.iter().any(|value| value.contains("(?")) {
+        return Vec::new();
+    }
+    let mut all: Vec<String> =
+        values.iter().map(|value| prefix(value)).collect::<Option<_>>().unwrap_or_default();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The letters that every name begins with which fits a pattern; none for fewer than three.
+fn prefix(pattern: &str) -> Option<String> {
     let is_letter = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '-';
     let mut letters: String = pattern.chars().take_while(is_letter).collect();
     if pattern[letters.len()..].starts_with(['*', '?', '{']) {
@@ -69,9 +83,10 @@ mod tests {
 
     #[test]
     fn a_pattern_has_to_fit_the_whole_name_and_several_mean_any_of_them() {
-        let Shoots::Fitting(pattern, None) = read(&["c-1.*", "ab|cd", "exact"]).unwrap() else {
+        let Shoots::Fitting(pattern, prefixes) = read(&["c-1.*", "ab|cd", "exact"]).unwrap() else {
             panic!("these are no names")
         };
+        assert!(prefixes.is_empty());
 
         for fits in ["c-1", "c-123", "ab", "cd", "exact"] {
             assert!(pattern.is_match(fits), "{fits}");
@@ -83,18 +98,22 @@ mod tests {
 
     #[test]
     fn the_letters_that_fitting_names_begin_with_are_known_where_there_is_no_choice() {
-        let known = |pattern: &str| match read(&[pattern]).unwrap() {
-            Shoots::Fitting(_, prefix) => prefix,
-            Shoots::Named(_) => panic!("{pattern} is a name"),
+        let known = |patterns: &[&str]| match read(patterns).unwrap() {
+            Shoots::Fitting(_, prefixes) => prefixes,
+            Shoots::Named(_) => panic!("{patterns:?} are names"),
         };
 
-        assert_eq!(known("c-12.*").as_deref(), Some("c-12"));
-        assert_eq!(known("c-12+").as_deref(), Some("c-12"));
+        assert_eq!(known(&["c-12.*"]), ["c-12"]);
+        assert_eq!(known(&["c-12+"]), ["c-12"]);
         for (pattern, prefix) in [("c-12*", "c-1"), ("c-12?3", "c-1"), ("c-12{0,3}", "c-1")] {
-            assert_eq!(known(pattern).as_deref(), Some(prefix), "{pattern}");
+            assert_eq!(known(&[pattern]), [prefix], "{pattern}");
         }
         for open in [".*12", "c-.*", "c-123.*|d", "(?i)c-123.*", "[c]-123", "^c-123.*"] {
-            assert_eq!(known(open), None, "{open}");
+            assert_eq!(known(&[open]), [""; 0], "{open}");
+        }
+        assert_eq!(known(&["c-34.*", "c-12.*", "c-12[a]", "exact"]), ["c-12", "c-34", "exact"]);
+        for open in [["c-12.*", ".*"], ["c-12.*", "c-"], ["c-12(?i)", "c-34.*"]] {
+            assert_eq!(known(&open), [""; 0], "{open:?}");
         }
     }
 

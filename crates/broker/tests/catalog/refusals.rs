@@ -194,6 +194,36 @@ fn an_issuer_is_told_everything_that_is_wrong_with_it() {
 }
 
 #[test]
+fn an_issuer_is_an_address_that_a_kube_apiserver_takes() {
+    let with = |url: &str| json!({"oidc": {"clientID": "c", "issuerURL": url}});
+    let issuer = &["/oidc/issuerURL"].as_slice();
+    let user = "issuerURL must not contain a username or password";
+    refused(
+        Rule::Oidc,
+        "",
+        &[
+            ("aws", with("https://a/x?y=z"), issuer, "issuerURL must not contain a query"),
+            ("gcp", with("https://a#f"), issuer, "issuerURL must not contain a fragment"),
+            ("azure", with("https://u:p@a"), issuer, user),
+            ("aws", with("https://@a/x"), issuer, user),
+            ("aws", with("https://a "), issuer, "issuerURL must be a valid URL"),
+            (
+                "aws",
+                with("HTTP://u@a?b#c"),
+                issuer,
+                "issuerURL must have https scheme, issuerURL must not contain a username or \
+                 password, issuerURL must not contain a query, issuerURL must not contain a fragment",
+            ),
+        ],
+    );
+    for url in ["HTTPS://a", "https://a:8443/x/", "https://a/@b", "https://a/x?"] {
+        let mut order = with(url);
+        order["name"] = json!("dev");
+        Shop::new().order("aws", "cf-eu20", &order).unwrap();
+    }
+}
+
+#[test]
 fn what_cannot_be_read_is_named() {
     let opening = "while extracting input parameters: while unmarshaling raw parameters: ";
     refused(

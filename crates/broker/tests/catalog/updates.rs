@@ -214,3 +214,23 @@ fn a_machine_that_the_new_plan_does_not_offer_becomes_its_usual_one() {
 
     assert_eq!(moved.cluster.unwrap().machine_type, "m5.xlarge");
 }
+
+#[test]
+fn an_instance_that_changes_its_plan_has_the_purpose_of_the_plan_unless_its_order_names_one() {
+    let shop = Shop::new();
+    let moved = |named: Option<&str>| {
+        let mut parameters = Provisioning {
+            name: "a".into(),
+            purpose: named.map(str::to_owned),
+            ..Provisioning::default()
+        };
+        let mut resolved = shop.resolve("free", "cf-eu10", &parameters);
+        let before = resolved.cluster.as_ref().unwrap().purpose.clone();
+        shop.catalog.move_to(shop.plan("aws"), &mut parameters, &mut resolved);
+        (before, resolved.cluster.unwrap().purpose)
+    };
+
+    assert_eq!(moved(None), ("evaluation".into(), "development".into()));
+    assert_eq!(moved(Some("")), ("evaluation".into(), "development".into()));
+    assert_eq!(moved(Some("testing")), ("testing".into(), "testing".into()));
+}

@@ -1,6 +1,9 @@
 //! Second-order cases of removals: what is forgotten elsewhere, what lies beyond a border, what is left in a parent.
 
-use clients::gardener::{AccountNeed, BindingKind};
+use clients::{
+    avs::Trial,
+    gardener::{AccountNeed, BindingKind},
+};
 use serde_json::json;
 
 use crate::{
@@ -51,6 +54,28 @@ async fn an_evaluation_is_taken_out_of_its_parent_before_it_is_deleted() {
     let all = world.landscape.running.landscape.objects("avs");
     let children = all.iter().filter(|one| one.kind == "parent").map(|one| &one.value["children"]);
     assert!(children.into_iter().all(|children| *children == json!([])), "{all:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_evaluation_is_taken_out_of_the_parent_that_it_had_before_the_plan_changed() {
+    let world = World::with_trial_parent(Trial { access_id: 1, group_id: 2, parent_id: 3 }).await;
+    let parts = FurnishedParts { avs: true, cluster: false, ..CLUSTER };
+    let ordered = world.next_order("free");
+    let mut made = world.landscape.furnish_order(&world.eyes, ordered, parts).await;
+    let parents = || {
+        let all = world.landscape.running.landscape.objects("avs");
+        let parents = all.into_iter().filter(|one| one.kind == "parent");
+        parents.map(|one| (one.id, one.value["children"].clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(parents().len(), 2, "one of the trial, one of the others");
+    made.order.plan_name = "aws".into();
+    made.order.plan_kind = crate::landscape::catalog().plan_named("aws").unwrap().kind();
+    world.env.store.insert(&row(&made.order, Some(&made.details))).await.unwrap();
+
+    let ended = world.removed(&made).await;
+
+    assert_eq!(incomplete(&ended), NOTHING);
+    assert!(parents().iter().all(|(_, children)| *children == json!([])), "{:?}", parents());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -53,6 +53,8 @@ pub(crate) struct Landscape {
     pub(crate) provisioner: SimulatedProvisioner,
     /// How long calls of steps may take.
     pub(crate) calls: CallLimits,
+    /// Where evaluations of trial and free runtimes belong.
+    pub(crate) trial: Option<avs::Trial>,
     /// For calls of those that have no rows of their own.
     books: TestDatabase,
     _folder: TempDir,
@@ -78,7 +80,7 @@ impl Landscape {
             opened.migrate(set).await.unwrap();
         }
         opened.close().await;
-        Self { running, clock, provisioner, calls, books, _folder: folder }
+        Self { running, clock, provisioner, calls, trial: None, books, _folder: folder }
     }
 
     async fn books(&self, clock: &Clock) -> BrokerStore {
@@ -123,7 +125,7 @@ impl Landscape {
             parent_id: 77,
             internal: avs::Tester { access_id: 40, ..avs::Tester::default() },
             external: avs::Tester { access_id: 50, ..avs::Tester::default() },
-            trial: None,
+            trial: self.trial,
             tag_classes: None,
         };
         let edp = edp::Settings {

@@ -23,6 +23,7 @@ use broker::{
         deprovisioning::{Data, Deprovisioning, DeprovisioningLimits, Input, legacy, plan},
     },
 };
+use clients::avs::Trial;
 use engine::{
     Engine, Operation, OperationId, Plan, Storage,
     storage::{Acceptance, Snapshot, Unfinished, Verdict},
@@ -69,19 +70,26 @@ impl World {
     }
 
     pub(crate) async fn with(limits: DeprovisioningLimits) -> Self {
-        Self::following(plan, limits).await
+        Self::following(Landscape::start().await, plan, limits).await
     }
 
     /// A broker that follows the legacy plans.
     pub(crate) async fn legacy() -> Self {
-        Self::following(legacy::plan, impatient()).await
+        Self::following(Landscape::start().await, legacy::plan, impatient()).await
+    }
+
+    /// A broker whose evaluations of trial and free runtimes have a parent of their own.
+    pub(crate) async fn with_trial_parent(trial: Trial) -> Self {
+        let mut landscape = Landscape::start().await;
+        landscape.trial = Some(trial);
+        Self::following(landscape, plan, impatient()).await
     }
 
     async fn following(
+        landscape: Landscape,
         plan: fn(&DeprovisioningLimits, Systems) -> Plan<Deprovisioning>,
         limits: DeprovisioningLimits,
     ) -> Self {
-        let landscape = Landscape::start().await;
         let clock = landscape.clock.clone();
         let database = PreparedDatabase::<BrokerStore>::running(Sort::Sqlite, &clock).await;
         let (rows, storage) = database.open().await;

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use broker::{
     instances::Caller,
     orchestrations::{
-        Followers, Orchestrations, PageRequest, Parts, Retry, WindowSource, source::WindowFacts,
+        Followers, OrchestrationEnv, Orchestrations, PageRequest, Retry, WindowSource,
+        source::WindowFacts,
     },
 };
 use futures::future::BoxFuture;
@@ -36,7 +37,7 @@ impl WindowSource for NoWindows {
 }
 
 fn use_cases(world: &World) -> Orchestrations {
-    Orchestrations::new(Arc::new(Parts {
+    Orchestrations::new(Arc::new(OrchestrationEnv {
         broker: world.broker.clone(),
         windows: Arc::new(NoWindows),
         spc: None,

@@ -7,7 +7,7 @@ use std::{
 
 use base::Clock;
 use broker::{
-    accounts::{Accounts, Need, PooledAccounts},
+    accounts::{Need, PooledAccounts},
     instances::{AcceptedOrder, Caller, Error, Provision},
 };
 use clients::{

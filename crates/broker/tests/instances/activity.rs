@@ -122,6 +122,18 @@ pub(crate) async fn the_plans_are_those_that_the_settings_name(world: World) {
     assert_eq!(world.state("i-1").await, "suspended");
 }
 
+pub(crate) async fn an_instance_of_a_plan_that_is_not_suspended_any_more_comes_back(world: World) {
+    world.made("i-1").await;
+    ask(&world.with_suspended(&["aws"]), json!({"active": false}), None).await.unwrap();
+    world.end_last().await;
+
+    let answer = active(&world, true).await;
+
+    assert_eq!((answer.operation, world.operations().await), (None, 3));
+    assert_eq!(world.read(&world.end_last().await).await.kind, "provision");
+    assert_eq!((world.active("i-1").await, world.state("i-1").await), (Some(true), "succeeded"));
+}
+
 pub(crate) async fn a_failed_suspension_is_tried_again_with_any_change(world: World) {
     world.trial("i-1").await;
     active(&world, false).await;

@@ -9,7 +9,10 @@ use broker::{
 use engine::{State, storage::Change};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
-use store::broker::{ImportedInstance, NewInstance, Standing};
+use store::{
+    BrokerStore,
+    broker::{ImportedInstance, NewInstance, Standing},
+};
 
 use crate::world::{World, tenant};
 
@@ -31,6 +34,11 @@ fn ids(runtimes: &[Runtime]) -> Vec<&str> {
 
 /// Copies an instance so many times.
 pub(crate) async fn copy(world: &World, instance: &str, count: i64) {
+    copy_into(&world.store, world, instance, count).await;
+}
+
+/// The same, as a store with another key writes them.
+pub(crate) async fn copy_into(store: &BrokerStore, world: &World, instance: &str, count: i64) {
     let like = world.store.find(instance).await.unwrap().unwrap();
     let began = Timestamp::from_second(1_600_000_000).unwrap();
     let copied = |n: i64| {
@@ -65,7 +73,7 @@ pub(crate) async fn copy(world: &World, instance: &str, count: i64) {
         }
     };
     let all: Vec<ImportedInstance> = (0..count).map(copied).collect();
-    world.store.import(&all).await.unwrap();
+    store.import(&all).await.unwrap();
 }
 
 pub(crate) async fn an_export_tells_what_all_pages_tell(world: World) {

@@ -48,6 +48,15 @@ pub(crate) async fn a_waiting_step_tells_its_place_its_reason_and_its_time(world
     assert_eq!(told.retry_after, Some(Duration::from_secs(20)));
 }
 
+pub(crate) async fn platforms_come_back_within_a_minute_however_long_a_step_sleeps(world: World) {
+    let operation = world.ordered("i-1").await;
+    world.say_until(&operation, &WAITS, minutes(10)).await;
+
+    let told = world.follow("i-1", Some(&operation)).await.unwrap();
+
+    assert_eq!(told.retry_after, Some(minutes(1)));
+}
+
 pub(crate) async fn earlier_runs_tell_how_long_it_usually_takes(world: World) {
     for (instance, time) in [("i-1", 14), ("i-2", 16), ("i-3", 19)] {
         let operation = world.ordered(instance).await;

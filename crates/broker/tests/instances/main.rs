@@ -5,6 +5,7 @@
 
 mod accounts;
 mod activity;
+mod changing_plans;
 mod checking;
 mod deprovisioning;
 mod exporting;
@@ -30,6 +31,7 @@ store::promises! { world::World on sqlite, postgres: {
         the_first_thing_that_is_wrong_is_told_and_nothing_is_stored,
         a_tenant_orders_for_itself_alone,
         what_can_only_fail_later_is_refused,
+        a_cluster_that_an_order_brings_has_no_kubeconfig_of_ours,
         the_plan_of_the_older_documents_takes_what_it_can_provision;
     checking:
         an_order_that_is_checked_is_not_stored,
@@ -79,7 +81,9 @@ store::promises! { world::World on sqlite, postgres: {
         an_instance_expires_in_its_sleep,
         what_does_not_expire_is_told_so,
         of_twenty_suspensions_at_once_one_operation_answers_all,
-        the_same_order_finds_a_suspended_instance_there;
+        the_same_order_finds_a_suspended_instance_there,
+        the_next_cluster_has_the_versions_of_the_catalog,
+        a_next_cluster_keeps_a_kubernetes_that_is_newer_than_the_catalogs;
     activity:
         a_trial_is_suspended_and_comes_back_by_its_context,
         the_context_of_a_suspension_is_kept_for_the_return,
@@ -87,6 +91,7 @@ store::promises! { world::World on sqlite, postgres: {
         parameters_of_a_suspended_instance_are_refused,
         other_plans_ignore_whether_they_are_active,
         the_plans_are_those_that_the_settings_name,
+        an_instance_of_a_plan_that_is_not_suspended_any_more_comes_back,
         a_failed_suspension_is_tried_again_with_any_change,
         a_trial_expires_by_its_parameters_and_is_only_removed_from_then_on,
         an_expired_instance_of_a_plan_that_is_never_suspended_cannot_be_active_again,
@@ -100,6 +105,10 @@ store::promises! { world::World on sqlite, postgres: {
         nothing_of_a_suspension_is_stored_that_a_removal_has_overtaken,
         of_two_changes_at_once_the_later_one_is_judged_behind_the_plan_of_the_first,
         behind_a_change_of_the_plan_everything_is_judged_by_the_next_plan;
+    changing_plans:
+        an_instance_does_not_expire_while_its_plan_changes,
+        nothing_expires_whose_plan_has_changed_since_it_was_looked_at,
+        the_plan_that_the_platform_knows_is_refused_until_its_change_has_ended;
     updating:
         a_context_alone_is_stored_without_an_operation,
         a_change_that_says_nothing_changes_nothing,
@@ -136,6 +145,7 @@ store::promises! { world::World on sqlite, postgres: {
     following:
         a_new_order_is_in_progress,
         a_waiting_step_tells_its_place_its_reason_and_its_time,
+        platforms_come_back_within_a_minute_however_long_a_step_sleeps,
         earlier_runs_tell_how_long_it_usually_takes,
         a_failure_is_told_in_short_with_an_error_id_and_whole_to_operators,
         texts_that_are_written_for_those_who_order_are_told_as_they_are,
@@ -156,5 +166,8 @@ store::promises! { world::World on sqlite, postgres: {
         steps_that_were_not_completed_are_told_by_their_names_alone;
     paging:
         removed_runtimes_behind_a_long_list_are_not_passed_over_while_it_grows,
-        from_the_newest_every_runtime_is_on_one_page_and_a_new_one_on_the_first;
+        from_the_newest_every_runtime_is_on_one_page_and_a_new_one_on_the_first,
+        a_runtime_whose_row_cannot_be_read_is_on_its_page,
+        a_runtime_that_came_since_a_long_list_was_counted_is_on_its_last_page,
+        the_last_page_of_a_long_list_is_counted_anew_when_a_runtime_has_gone;
 }}

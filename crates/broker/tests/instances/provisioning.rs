@@ -1,5 +1,6 @@
 //! Orders: checked, resolved, stored with their operation.
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use broker::{
     Order,
     instances::{Broker, Caller, Error, LegacyNeeds, Parts, Provision, Settings},
@@ -169,6 +170,23 @@ pub(crate) async fn what_can_only_fail_later_is_refused(world: World) {
     let error = order("i-1", "origin", json!("x".repeat(5_000))).await.unwrap_err().to_string();
     assert!(error.starts_with("context.origin "), "{error}");
     assert_eq!(world.operations().await, 0);
+}
+
+pub(crate) async fn a_cluster_that_an_order_brings_has_no_kubeconfig_of_ours(world: World) {
+    let own = world.broker.parts().catalog.plan_named("own_cluster").unwrap().id().to_owned();
+    let kubeconfig = "{apiVersion: v1, kind: Config, current-context: a, \
+        clusters: [{name: a, cluster: {server: 'https://api.dev.test'}}], \
+        contexts: [{name: a, context: {cluster: a, user: a}}], users: [{name: a, user: {token: t}}]}";
+    let mut order = request("i-1", &own);
+    order.parameters = Some(json!({
+        "name": "dev", "kubeconfig": BASE64_STANDARD.encode(kubeconfig), "shootName": "theirs",
+        "shootDomain": "theirs.example.test",
+    }));
+
+    let accepted = world.broker.provision(&Caller::default(), order).await.unwrap();
+
+    assert_eq!(accepted.labels["Name"], "dev");
+    assert_eq!(accepted.labels.get("KubeconfigURL"), None);
 }
 
 pub(crate) async fn the_plan_of_the_older_documents_takes_what_it_can_provision(world: World) {

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use broker::{
-    instances::{Caller, Error, Progress, pairs},
+    catalog::Defaults,
+    instances::{Broker, Caller, Error, Progress, pairs},
     runtimes::RuntimesQuery,
 };
 use domain::OperationId;
@@ -305,4 +306,55 @@ pub(crate) async fn the_same_order_finds_a_suspended_instance_there(world: World
     let again = world.order("i-1").await.unwrap();
 
     assert_eq!(again.operation, None);
+}
+
+/// The versions of the cluster that a suspended instance comes back on.
+async fn versions_of_return(world: &World, broker: &Broker) -> [Value; 5] {
+    let back = broker.unsuspend(&Caller::default(), "i-1").await.unwrap().unwrap();
+    let ordered = world.ordered_as(&back).await;
+    let row = world.store.find("i-1").await.unwrap().unwrap();
+    let stored: Value = serde_json::from_slice(&row.order).unwrap();
+    assert_eq!(stored["resolved"], ordered["order"]["resolved"]);
+    [
+        "kubernetesVersion",
+        "machineImage",
+        "machineImageVersion",
+        "kubernetesAutoUpdate",
+        "machineImageAutoUpdate",
+    ]
+    .map(|name| ordered["order"]["resolved"]["cluster"][name].clone())
+}
+
+/// Defaults of a later time, whose Kubernetes is this.
+fn later(kubernetes: &str) -> impl FnOnce(&mut Defaults) {
+    move |defaults| {
+        defaults.kubernetes_version = kubernetes.into();
+        defaults.machine_image = Some("flatcar".into());
+        defaults.machine_image_version = Some("4.5.6".into());
+        defaults.kubernetes_auto_update = true;
+        defaults.machine_image_auto_update = true;
+    }
+}
+
+pub(crate) async fn the_next_cluster_has_the_versions_of_the_catalog(world: World) {
+    world.suspended("i-1").await;
+    // Its number is higher, whatever the letters say.
+    let broker = world.with_defaults(later("1.100.0"));
+
+    let versions = versions_of_return(&world, &broker).await;
+
+    let expected = [json!("1.100.0"), json!("flatcar"), json!("4.5.6"), json!(true), json!(true)];
+    assert_eq!(versions, expected);
+}
+
+pub(crate) async fn a_next_cluster_keeps_a_kubernetes_that_is_newer_than_the_catalogs(
+    world: World,
+) {
+    world.suspended("i-1").await;
+    let broker = world.with_defaults(later("1.9.20"));
+
+    let versions = versions_of_return(&world, &broker).await;
+
+    let expected = [json!("1.32.4"), json!("flatcar"), json!("4.5.6"), json!(true), json!(true)];
+    assert_eq!(versions, expected);
 }

@@ -309,8 +309,16 @@ pub(crate) async fn a_change_waits_for_a_running_order_and_is_stopped_by_a_remov
 
 pub(crate) async fn what_the_context_says_meanwhile_survives_the_end_of_a_change(world: World) {
     world.made("i-1").await;
-    let update = changes(&world, json!({"autoScalerMax": 9})).await;
+    let first = ask(&world, |it| {
+        it.context = Some(json!({"origin": "before", "region": "eu10", "license_type": "A"}));
+        it.parameters = Some(json!({"autoScalerMax": 9}));
+    });
+    let update = first.await.unwrap().operation.unwrap();
+    let accepted = world.broker.find(&Caller::default(), "i-1").await.unwrap().record.ers_context;
+    assert_eq!((accepted.origin.as_deref(), accepted.license_type), (Some("before"), None));
     ask(&world, |it| it.context = Some(json!({"origin": "meanwhile"}))).await.unwrap();
+    let input: Value = serde_json::from_slice(&world.read(&update).await.input).unwrap();
+    assert_eq!(input["context"], json!({"license_type": "A"}), "the end of the change stores it");
 
     let fields = json!({"/parameters": {"name": "dev", "autoScalerMax": 9}, "/context/license_type": "IkEi"});
     let change = Change { topic: "instance".into(), body: json!({"order_fields": fields}) };
@@ -319,6 +327,7 @@ pub(crate) async fn what_the_context_says_meanwhile_survives_the_end_of_a_change
     let found = world.broker.find(&Caller::default(), "i-1").await.unwrap();
     assert_eq!(found.record.parameters.auto_scaler_max, Some(9));
     assert_eq!(found.record.ers_context.origin.as_deref(), Some("meanwhile"));
+    assert_eq!(found.record.ers_context.region.as_deref(), Some("eu10"));
     assert_eq!(found.record.ers_context.license_type.as_deref(), Some("A"));
 }
 

@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use base::{Clock, Failure};
 use broker::{
-    accounts::Accounts,
-    catalog::{Catalog, Offer},
+    accounts::PooledAccounts,
+    catalog::{Catalog, Defaults, Offer},
     instances::{
         AcceptedOrder, Broker, Caller, Deprovision, Error, LastOperation, Parts, Provision,
         Settings, SuspensionPlans, TrialNotice,
@@ -32,6 +32,9 @@ pub(crate) const AWS: &str = "361c511f-f939-4621-b228-d0fb79a1fe15";
 pub(crate) const AZURE: &str = "4deee563-e5ec-4731-b9b1-53b42d855f0c";
 pub(crate) const FREE: &str = "b1a5764e-2ea1-4f95-94c0-2b4538b37b55";
 pub(crate) const TRIAL: &str = "7d55d31d-35ae-4438-bf13-6ffdfa107d9f";
+
+/// How often the hand tries to claim an operation.
+const CLAIMS: usize = 1_000;
 
 pub(crate) struct World {
     pub(crate) broker: Broker,
@@ -71,6 +74,12 @@ impl World {
         Broker::new(Parts { offer, ..self.parts() })
     }
 
+    /// The same, with other defaults in the catalog.
+    pub(crate) fn with_defaults(&self, adjust: impl FnOnce(&mut Defaults)) -> Broker {
+        let catalog = Catalog::embedded().unwrap().adjusted(adjust).unwrap();
+        Broker::new(Parts { catalog: Arc::new(catalog), ..self.parts() })
+    }
+
     fn parts(&self) -> Parts {
         let parts = self.broker.parts();
         Parts {
@@ -86,11 +95,11 @@ impl World {
     }
 
     /// A broker with these provider accounts.
-    pub(crate) async fn paid_from(accounts: Arc<dyn Accounts>) -> Self {
+    pub(crate) async fn paid_from(accounts: Arc<PooledAccounts>) -> Self {
         Self::on(TestDatabase::sqlite(), Some(accounts)).await
     }
 
-    async fn on(test: TestDatabase, accounts: Option<Arc<dyn Accounts>>) -> Self {
+    async fn on(test: TestDatabase, accounts: Option<Arc<PooledAccounts>>) -> Self {
         let clock = Clock::held_at(Timestamp::from_second(1_767_268_800).unwrap());
         let database = test.database().await;
         database.migrate(Set::Engine).await.unwrap();
@@ -234,10 +243,20 @@ impl World {
         .await;
     }
 
-    /// Lets a step say something: it is done, or it waits for a minute.
+    /// Lets a step say something: it is done, or it waits for half a minute.
     pub(crate) async fn say(&self, operation: &OperationId, said: &StepReport) {
+        self.say_until(operation, said, Duration::from_secs(30)).await;
+    }
+
+    /// The same for so long.
+    pub(crate) async fn say_until(
+        &self,
+        operation: &OperationId,
+        said: &StepReport,
+        wait: Duration,
+    ) {
         let now = self.clock.now();
-        let then = AfterCommit::Sleep { until: now + Duration::from_secs(30), awaits: None };
+        let then = AfterCommit::Sleep { until: now + wait, awaits: None };
         let run = Run {
             stage: "work".into(),
             step: said.step.into(),
@@ -289,8 +308,17 @@ impl World {
             crowded: &[],
             after_lane: "",
         };
-        let claimed = self.engine.claim(&ask).await.unwrap().operations;
-        let mut held = claimed.into_iter().find(|held| held.id == operation.uuid()).unwrap();
+        let mut held = None;
+        // A request that another future has begun may hold the row.
+        for _ in 0..CLAIMS {
+            let claimed = self.engine.claim(&ask).await.unwrap().operations;
+            held = claimed.into_iter().find(|held| held.id == operation.uuid());
+            if held.is_some() {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+        let mut held = held.unwrap();
         held.position.started_at = held.position.started_at.or(Some(self.clock.now()));
         change(&mut held.position);
         let commit = Commit {

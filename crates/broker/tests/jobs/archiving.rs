@@ -82,6 +82,21 @@ async fn a_removed_instance_is_archived_and_still_told_to_its_owner() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_archive_tells_instances_of_internal_users_from_those_of_others() {
+    for world in World::both(|| at_once(50)).await {
+        world.removed_of_user("inner", "x@sap.com").await;
+        world.removed_of_user("outer", "x@example.test").await;
+
+        world.run("archive", false).await;
+
+        for (instance, internal) in [("inner", true), ("outer", false)] {
+            let kept = world.store.find_archived(instance).await.unwrap().unwrap();
+            assert_eq!(kept.internal_user, internal, "{instance}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_archive_has_what_the_last_removal_knew_and_a_suspension_is_no_removal() {
     let world = World::new(at_once(50)).await;
     world.suspended_and_removed("gone").await;

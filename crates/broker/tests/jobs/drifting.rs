@@ -77,3 +77,40 @@ async fn runtimes_that_cannot_be_looked_into_are_told_once_each_and_looked_into_
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_suspended_instance_whose_shoot_is_there_is_listed() {
+    let settled = Duration::from_millis(1);
+    for world in World::both(|| Settings { settled, ..Settings::default() }).await {
+        let row = world.suspended("left", &["work/Check_Runtime_Removal"]).await;
+        world.suspended("clean", &[]).await;
+        let runtime = row.runtime_id.unwrap().to_string();
+        world.shoot(&row.shoot_name, json!({RUNTIME_ANNOTATION: runtime})).await;
+
+        let run = world.run("drift", false).await;
+
+        let found: Vec<(&str, &str)> =
+            run.report.details.iter().map(|it| (it.item.as_str(), it.text.as_str())).collect();
+        let text = format!("suspended, and its Shoot {} is there", row.shoot_name);
+        assert_eq!(found, [("left", text.as_str())]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn instances_whose_change_or_order_failed_are_compared_and_failed_removals_are_not() {
+    let settled = Duration::from_millis(1);
+    for world in World::both(|| Settings { settled, ..Settings::default() }).await {
+        world.not_updated("error").await;
+        world.not_made("failed").await;
+        world.not_removed("going").await;
+
+        let run = world.run("drift", false).await;
+
+        let mut found: Vec<&str> = run.report.details.iter().map(|it| it.item.as_str()).collect();
+        found.sort_unstable();
+        assert_eq!(found, ["error", "failed"]);
+        for detail in &run.report.details {
+            assert!(detail.text.starts_with("instance without a Shoot"), "{detail:?}");
+        }
+    }
+}

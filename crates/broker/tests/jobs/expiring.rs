@@ -1,8 +1,12 @@
 //! Trial and free instances expire when their time is over; removals that left something are continued.
 
-use broker::jobs::{Outcome, Settings};
+use broker::{
+    catalog::Offer,
+    instances::{Broker, Caller, Parts, Update},
+    jobs::{Outcome, Settings},
+};
 
-use crate::world::{AWS, TRIAL, World, order};
+use crate::world::{AWS, FREE, SERVICE, TRIAL, World, counts, order};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn instances_expire_when_their_time_is_over_and_a_dry_run_changes_nothing() {
@@ -24,6 +28,39 @@ async fn instances_expire_when_their_time_is_over_and_a_dry_run_changes_nothing(
             assert_eq!(world.store.find(other).await.unwrap().unwrap().expired_at, None);
         }
         assert_eq!(world.counts("expiry", false).await, [0, 0, 0, 0], "it is done once");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_instance_whose_plan_changes_is_passed_over() {
+    for world in World::both(Settings::default).await {
+        let parts = world.env.broker.parts();
+        let broker = Broker::new(Parts {
+            store: parts.store.clone(),
+            operations: parts.operations.clone(),
+            shapes: Vec::new(),
+            catalog: parts.catalog.clone(),
+            offer: Offer { plan_updateable: true, ..parts.offer.clone() },
+            accounts: None,
+            settings: parts.settings.clone(),
+            clock: parts.clock.clone(),
+        });
+        order(&world.days_ago(40), "old", FREE, "sa-1").await;
+        let to_aws = Update {
+            instance_id: "old".into(),
+            service_id: SERVICE.into(),
+            plan_id: AWS.into(),
+            accepts_incomplete: true,
+            ..Update::default()
+        };
+        broker.update(&Caller::default(), to_aws).await.unwrap();
+
+        let run = world.run("expiry", false).await;
+
+        assert_eq!(counts(&run), [1, 0, 1, 0]);
+        assert_eq!(run.report.details[0].text, "another operation has to end first");
+        assert_eq!(world.store.find("old").await.unwrap().unwrap().expired_at, None);
+        assert_eq!(world.operations("old", "deprovision").await, 0);
     }
 }
 

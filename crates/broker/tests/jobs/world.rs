@@ -30,12 +30,14 @@ use uuid::Uuid;
 
 use crate::{
     crash::Crash,
+    ended::suspension,
     environment::{self, NOWHERE, Outside},
     provisioner::SimulatedProvisioner,
 };
 
 pub(crate) const SERVICE: &str = "47c9dcbf-ff30-448e-ab36-d3bad66ba281";
 pub(crate) const AWS: &str = "361c511f-f939-4621-b228-d0fb79a1fe15";
+pub(crate) const FREE: &str = "b1a5764e-2ea1-4f95-94c0-2b4538b37b55";
 pub(crate) const TRIAL: &str = "7d55d31d-35ae-4438-bf13-6ffdfa107d9f";
 
 pub(crate) struct World {
@@ -143,8 +145,20 @@ impl World {
         self.remove(instance, json!({ "deleted": true })).await;
     }
 
+    /// The same that this user had ordered.
+    pub(crate) async fn removed_of_user(&self, instance: &str, user: &str) {
+        let broker = self.days_ago(1);
+        order_as(&broker, instance, AWS, "sa-1", user).await;
+        end(&broker, "provision", instance, Value::Null).await;
+        self.remove_made(instance, json!({ "removed": true })).await;
+    }
+
     async fn remove(&self, instance: &str, change: Value) {
         self.made(1, instance, None).await;
+        self.remove_made(instance, change).await;
+    }
+
+    async fn remove_made(&self, instance: &str, change: Value) {
         let request = Deprovision {
             instance_id: instance.into(),
             service_id: SERVICE.into(),
@@ -161,14 +175,7 @@ impl World {
         let broker = &self.env.broker;
         order(broker, instance, TRIAL, "sa-2").await;
         end(broker, "provision", instance, Value::Null).await;
-        let suspend = Update {
-            instance_id: instance.into(),
-            service_id: SERVICE.into(),
-            context: Some(json!({ "active": false })),
-            accepts_incomplete: true,
-            ..Update::default()
-        };
-        broker.update(&Caller::default(), suspend).await.unwrap();
+        broker.update(&Caller::default(), suspension(instance)).await.unwrap();
         end(broker, "deprovision", instance, Value::Null).await;
         let remove = Deprovision {
             instance_id: instance.into(),
@@ -269,13 +276,18 @@ pub(crate) fn counts(run: &LastRun) -> [u64; 4] {
 
 /// Orders an instance.
 pub(crate) async fn order(broker: &Broker, instance: &str, plan: &str, subaccount: &str) {
+    order_as(broker, instance, plan, subaccount, "jo@example.test").await;
+}
+
+/// The same as this user.
+async fn order_as(broker: &Broker, instance: &str, plan: &str, subaccount: &str, user: &str) {
     let request = Provision {
         instance_id: instance.into(),
         region: Some("cf-eu10".into()),
         service_id: SERVICE.into(),
         plan_id: plan.into(),
         context: Some(json!({
-            "globalaccount_id": subaccount.replace("sa", "ga"), "subaccount_id": subaccount, "user_id": "jo@example.test",
+            "globalaccount_id": subaccount.replace("sa", "ga"), "subaccount_id": subaccount, "user_id": user,
             "sm_operator_credentials": {
                 "clientid": "c", "clientsecret": "hush", "sm_url": "https://sm.test",
                 "url": "https://auth.test", "xsappname": "x",
@@ -299,7 +311,7 @@ pub(crate) async fn made_by(broker: &Broker, instance: &str, change: Value) -> I
 ///
 /// On SQLite, whichever replica joined last is the only one that lives: the engine may take the hand's place in between, and the hand
 /// joins again.
-async fn end(broker: &Broker, kind: &'static str, instance: &str, change: Value) {
+pub(crate) async fn end(broker: &Broker, kind: &'static str, instance: &str, change: Value) {
     let commit = |hands: &ManualReplica, held: &HeldOperation| {
         let mut commit = hands.ends(held, change.clone());
         if change["deleted"] == true {
@@ -311,7 +323,7 @@ async fn end(broker: &Broker, kind: &'static str, instance: &str, change: Value)
 }
 
 /// Runs a step of an operation as another replica would.
-async fn run_step(
+pub(crate) async fn run_step(
     broker: &Broker,
     kind: &'static str,
     instance: &str,

@@ -20,7 +20,7 @@ use domain::orchestration::{Kind, Parameters};
 use engine::{
     Operation as _, State,
     storage::{Entry, NewOperation},
-    testing::{Proof, Scenario, Setting, prove_step, try_out},
+    testing::{Scenario, Setting, try_out},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -58,8 +58,26 @@ pub(crate) enum Course {
     LaterWithOthers,
     /// It begins in twelve minutes; its runtimes are others meanwhile, and the first ones again by then.
     LaterAndBack,
+    /// It begins in two minutes, and no runtime is found before.
+    Soon,
+    /// It begins in three quarters of an hour.
+    AfterAnOutage,
+    /// Its runtimes are known, and nothing is done to the last one.
+    OneUnchanged,
     /// Its runtimes are known and announced, and it was canceled.
     Canceled,
+}
+
+impl Course {
+    /// In how many minutes it begins, unless at once.
+    fn begins_in(self) -> Option<u64> {
+        match self {
+            Self::Now | Self::OneUnchanged | Self::Canceled => None,
+            Self::Soon => Some(2),
+            Self::Later | Self::LaterWithOthers | Self::LaterAndBack => Some(12),
+            Self::AfterAnOutage => Some(45),
+        }
+    }
 }
 
 pub(crate) struct Announcing {
@@ -88,13 +106,9 @@ impl Announcing {
     /// The parameters of an orchestration of a trial.
     pub(crate) fn asked(&self, clock: &Clock) -> Parameters {
         let mut asked = parameters(&json!({ "type": "parallel" }));
-        match self.course {
-            Course::Now | Course::Canceled => {}
-            Course::Later => asked.strategy.schedule_time = clock.now() + Duration::from_mins(12),
-            Course::LaterWithOthers | Course::LaterAndBack => {
-                asked.strategy.schedule_time = clock.now() + Duration::from_mins(12);
-                asked.strategy.maintenance_window = true;
-            }
+        if let Some(minutes) = self.course.begins_in() {
+            asked.strategy.schedule_time = clock.now() + Duration::from_mins(minutes);
+            asked.strategy.maintenance_window = self.course != Course::Later;
         }
         asked
     }
@@ -108,15 +122,20 @@ impl Announcing {
     ) -> Uuid {
         let id = Uuid::now_v7();
         store.create_orchestration(&new(id, asked), driver(id)).await.unwrap();
-        if self.course == Course::Canceled {
+        if [Course::OneUnchanged, Course::Canceled].contains(&self.course) {
             let resolution = Resolution {
                 orchestration: id,
                 description: "Scheduled 3 operations",
                 member_description: "Operation created",
             };
-            let members = ["i-0", "i-1", "i-2"].map(member);
+            let mut members = ["i-0", "i-1", "i-2"].map(member);
+            if self.course == Course::OneUnchanged {
+                members[2].plan_name = "preview".into();
+            }
             let lands = store.resolve_orchestration(DRIVER, &resolution, &members).await;
             assert!(lands.unwrap());
+        }
+        if self.course == Course::Canceled {
             announce(&self.spc(clock), id, clock.now()).await;
             assert!(store.cancel_orchestration(id, "canceled").await.unwrap());
         }
@@ -220,7 +239,11 @@ impl Scenario for Announcing {
                 world.windows(&windows_of(BEFORE));
                 world.later_windows(&[windows_of(AFTER), windows_of(BEFORE)]);
             }
-            Course::Now | Course::Later | Course::Canceled => {}
+            Course::Soon => {
+                world.windows(&windows_of("^nobody$"));
+                world.later_windows(&[windows_of(BEFORE)]);
+            }
+            _ => {}
         }
         let id = self.created(&self.asked(clock), &store, clock).await;
         let (env, running) = (world.orchestrations.parts().clone(), self.running.clone());
@@ -272,6 +295,25 @@ async fn customers_are_told_once_that_an_orchestration_is_scheduled_and_that_run
     for course in [Course::Now, Course::Later] {
         assert_eq!(once(course).await, json!({ "state": "succeeded", "told": told }));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn customers_are_told_nothing_of_a_runtime_to_which_nothing_is_done() {
+    let told = once(Course::OneUnchanged).await["told"].take();
+
+    let tenants = json!({ "i-0": "cancelled", "i-1": "cancelled" });
+    assert_eq!((&told["applied"], &told["tenants"]), (&json!(["create", "update"]), &tenants));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_orchestration_that_finds_its_runtimes_late_begins_in_time() {
+    let announcing = Announcing::on(Sort::Sqlite, Course::Soon).await;
+
+    let tried = Box::pin(try_out(&announcing, &announcing.trials, None)).await;
+
+    assert_eq!(tried.end.state, State::Succeeded, "{:#?}", tried.journal);
+    assert_eq!(tried.end.world["told"]["applied"], json!(["create", "update"]));
+    assert_eq!(minutes_until_it_begins(&tried.journal), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -336,50 +378,4 @@ async fn an_orchestration_begins_when_customers_cannot_be_told_for_five_minutes(
     assert_eq!(tried.end.world["told"]["applied"], json!(["create", "update"]));
     let waited = minutes_until_it_begins(&tried.journal);
     assert!((17..=22).contains(&waited), "{waited}");
-}
-
-/// Disturbs one step in every way. The other steps are disturbed in `generated.rs`.
-async fn is_told_once_whatever_happens_at(sort: Sort, course: Course, step: &str) -> Proof {
-    let announcing = Announcing::on(sort, course).await;
-    let proof = Box::pin(prove_step(&announcing, &announcing.trials, step)).await;
-    assert!(proof.crashes > 1, "{proof:?}");
-    proof
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_scheduled_is_told_once_whatever_happens() {
-    is_told_once_whatever_happens_at(Sort::Sqlite, Course::Now, "Resolve_Targets").await;
-    let proof =
-        is_told_once_whatever_happens_at(Sort::Sqlite, Course::Now, "Send_Notification").await;
-
-    assert!(proof.lost_answers > 0, "{proof:?}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_begins_later_is_told_once_whatever_happens() {
-    is_told_once_whatever_happens_at(Sort::Sqlite, Course::Later, "Refresh_Targets").await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_left_out_is_told_once_whatever_happens() {
-    for sort in [Sort::Sqlite, Sort::Postgres] {
-        let proof = is_told_once_whatever_happens_at(sort, Course::Now, "Notify_Left_Out").await;
-
-        assert!(proof.lost_answers > 0, "{proof:?}");
-    }
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_canceled_is_told_once_whatever_happens() {
-    let proof =
-        is_told_once_whatever_happens_at(Sort::Sqlite, Course::Canceled, "Cancel_Notification")
-            .await;
-
-    assert!(proof.lost_answers > 0, "{proof:?}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_is_scheduled_or_canceled_is_told_once_whatever_happens_on_postgres() {
-    is_told_once_whatever_happens_at(Sort::Postgres, Course::Now, "Send_Notification").await;
-    is_told_once_whatever_happens_at(Sort::Postgres, Course::Canceled, "Cancel_Notification").await;
 }

@@ -19,7 +19,7 @@ use broker::{
         orchestration::{self, Data, Input, Orchestrating},
     },
     orchestrations::{
-        Followers, Parts, WindowSource,
+        Followers, OrchestrationEnv, WindowSource,
         policy::Runtime,
         source::{GardenWindows, WindowFacts},
     },
@@ -30,6 +30,7 @@ use engine::{
     testing::{Scenario, Setting, TrialResult, try_out},
 };
 use futures::future::BoxFuture;
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use simulators::{
     testing::{
@@ -77,6 +78,23 @@ impl WindowSource for ChangedWindows {
     fn read(&self) -> BoxFuture<'_, Result<WindowFacts, clients::Error>> {
         if self.read.fetch_add(1, SeqCst) == 1 {
             keep(&self.running, &windows_of(AFTER).to_string());
+        }
+        self.windows.read()
+    }
+}
+
+/// The windows in the garden of one trial, where all trouble ends at a time.
+struct RecoveringWindows {
+    windows: GardenWindows,
+    running: Arc<Running>,
+    clock: Clock,
+    until: Timestamp,
+}
+
+impl WindowSource for RecoveringWindows {
+    fn read(&self) -> BoxFuture<'_, Result<WindowFacts, clients::Error>> {
+        if self.clock.now() >= self.until {
+            self.running.landscape.troubles().clear(None).unwrap();
         }
         self.windows.read()
     }
@@ -136,14 +154,19 @@ impl Scenario for InGarden {
         asked.strategy.maintenance_window = true;
         let id = self.0.created(&asked, &store, clock).await;
         let windows = self.windows(clock).await;
-        let windows: Arc<dyn WindowSource> = if self.0.course == Course::LaterWithOthers {
-            self.keep(&windows_of(BEFORE).to_string());
-            let running = self.0.running.clone();
-            Arc::new(ChangedWindows { windows, running, read: AtomicUsize::default() })
-        } else {
-            Arc::new(windows)
+        let running = self.0.running.clone();
+        let windows: Arc<dyn WindowSource> = match self.0.course {
+            Course::LaterWithOthers => {
+                self.keep(&windows_of(BEFORE).to_string());
+                Arc::new(ChangedWindows { windows, running, read: AtomicUsize::default() })
+            }
+            Course::AfterAnOutage => {
+                let until = clock.now() + Duration::from_mins(40);
+                Arc::new(RecoveringWindows { windows, running, clock: clock.clone(), until })
+            }
+            _ => Arc::new(windows),
         };
-        let parts = Parts {
+        let parts = OrchestrationEnv {
             broker: world.broker.clone(),
             windows,
             spc: Some(self.0.spc(clock)),
@@ -287,6 +310,21 @@ async fn a_scheduled_orchestration_begins_ten_minutes_late_at_most_when_nothing_
         let waited = minutes_until_it_begins(&tried.journal);
         // It is to begin after twelve.
         assert!((17..=22).contains(&waited), "{systems:?}: {waited}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_scheduled_orchestration_outlasts_an_outage_that_ends_before_it_begins() {
+    let refused = |status| Trouble::Status { status, body: None };
+    for trouble in [Trouble::Down { refuse: false }, refused(403), refused(404)] {
+        let all = InGarden::on(Course::AfterAnOutage).await;
+        let call = ("Resolve_Targets", "gardener", "GET");
+        all.0.running.landscape.troubles().add(rule(call, ALWAYS, &trouble)).unwrap();
+
+        let tried = all.once().await;
+
+        assert_eq!(tried.end.state, State::Succeeded, "{trouble:?}: {:#?}", tried.journal);
+        assert_eq!(minutes_until_it_begins(&tried.journal), 45, "{trouble:?}");
     }
 }
 

@@ -11,6 +11,7 @@ mod garden;
 mod generated;
 mod pacing;
 mod shoots;
+mod told_once;
 mod upgrading;
 mod windows;
 mod world;

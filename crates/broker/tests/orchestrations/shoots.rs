@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use base::Clock;
 use broker::orchestrations::{
-    Followers, Orchestrations, Parts, WindowSource as _, policy::ShootTimes, source::GardenWindows,
+    Followers, OrchestrationEnv, Orchestrations, WindowSource as _, policy::ShootTimes,
+    source::GardenWindows,
 };
 use clients::gardener::Shoot;
 use domain::orchestration::Kind;
@@ -108,7 +109,7 @@ async fn a_runtime_gets_the_window_of_its_shoot_unless_the_policy_has_another_on
         create(&windows, &name, Some(window)).await;
     }
     all.keep(r#"{"rules": [{"match": {"globalAccountID": "^tn-2$"}, "days": ["Sat"]}]}"#);
-    let orchestrations = Orchestrations::new(Arc::new(Parts {
+    let orchestrations = Orchestrations::new(Arc::new(OrchestrationEnv {
         broker: world.broker.clone(),
         windows: Arc::new(windows),
         spc: None,

@@ -18,7 +18,8 @@ use broker::{
     },
     operations::{Systems, orchestration, view::Operations},
     orchestrations::{
-        Followers, OperationItem, Orchestrations, PageRequest, Parts, StatusItem, wake_drivers,
+        Followers, OperationItem, OrchestrationEnv, Orchestrations, PageRequest, StatusItem,
+        wake_drivers,
     },
 };
 use clients::spc::Spc;
@@ -183,7 +184,7 @@ impl World {
             clock: clock.clone(),
         });
         let windows = Arc::<FixedWindows>::default();
-        let parts = Parts {
+        let parts = OrchestrationEnv {
             broker: broker.clone(),
             windows: windows.clone(),
             spc,

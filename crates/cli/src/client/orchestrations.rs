@@ -5,7 +5,7 @@ use clients::http::segment;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::Client;
+use super::{Client, from_route};
 
 /// How many are asked for at once: as many as the broker gives.
 const PAGE: usize = 100;
@@ -16,19 +16,20 @@ fn named(id: &str) -> anyhow::Result<String> {
 }
 
 impl Client {
-    /// Begins an upgrade of many runtimes, or tells what it would do.
-    pub(crate) async fn upgrade(
+    /// Begins an upgrade of many runtimes.
+    pub(crate) async fn upgrade(&self, what: &str, body: &Value) -> anyhow::Result<Value> {
+        let request = self.http.post(&format!("/upgrade/{what}")).json(body);
+        self.send("beginning an upgrade", request).await
+    }
+
+    /// What an upgrade would do; none from a broker that has no previews.
+    pub(crate) async fn upgrade_preview(
         &self,
         what: &str,
-        preview: bool,
         body: &Value,
-    ) -> anyhow::Result<Value> {
-        let (doing, path) = if preview {
-            ("previewing an upgrade", format!("/upgrade/{what}/preview"))
-        } else {
-            ("beginning an upgrade", format!("/upgrade/{what}"))
-        };
-        self.send(doing, self.http.post(&path).json(body)).await
+    ) -> anyhow::Result<Option<Value>> {
+        let request = self.http.post(&format!("/upgrade/{what}/preview")).json(body);
+        from_route(self.send("previewing an upgrade", request).await)
     }
 
     /// All orchestrations in these states, or in any.
@@ -50,6 +51,14 @@ impl Client {
     pub(crate) async fn orchestration(&self, id: &str, below: &str) -> anyhow::Result<Value> {
         let path = format!("/orchestrations/{}{below}", named(id)?);
         self.send(&format!("looking at orchestration {id}"), self.http.get(&path)).await
+    }
+
+    /// How far an orchestration is; from a broker that does not tell, what its counts say.
+    pub(crate) async fn progress(&self, id: &str) -> anyhow::Result<Value> {
+        match from_route(self.orchestration(id, "/progress").await)? {
+            Some(progress) => Ok(progress),
+            None => Ok(counted(&self.orchestration(id, "").await?)),
+        }
     }
 
     /// Cancels, pauses or resumes an orchestration.
@@ -112,4 +121,18 @@ impl Client {
         }
         Ok(all)
     }
+}
+
+/// The progress that the counts of an orchestration's operations stand for.
+fn counted(it: &Value) -> Value {
+    let states = &it["operationStats"];
+    let number = |state: &str| states[state].as_u64().unwrap_or_default();
+    let all = states.as_object().into_iter().flatten();
+    let total: u64 = all.filter_map(|(_, number)| number.as_u64()).sum();
+    let done: u64 = ["succeeded", "failed", "canceled"].map(number).iter().sum();
+    let wave = json!({ "wave": "all", "total": total, "done": done, "states": states });
+    json!({
+        "orchestrationID": it["orchestrationID"], "state": it["state"],
+        "total": total, "done": done, "waves": [wave],
+    })
 }

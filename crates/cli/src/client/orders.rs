@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use url::form_urlencoded;
 
-use super::Client;
+use super::{Client, from_route, lacks_route};
 use crate::view::{Runtime, RuntimePage};
 
 /// The version of the Open Service Broker API that is spoken.
@@ -181,11 +181,21 @@ impl Client {
         let answer = self.send_order(&format!("checking instance {instance}"), request).await;
         match answer {
             // A path of its own, so that a broker that does not know it does nothing.
-            Err(error) if matches!(error.kind, Kind::NotFound | Kind::Refused { status: 405 }) => {
-                Ok(None)
-            }
+            Err(error) if lacks_route(error.kind) => Ok(None),
             answer => Ok(Some(self.order_answered(answer.and_then(|answer| answer.json())).await?)),
         }
+    }
+
+    /// The state of an operation, as platforms see it; `order` is the path of the instance.
+    pub(crate) async fn last_operation(
+        &self,
+        order: &str,
+        id: &OperationId,
+    ) -> anyhow::Result<Value> {
+        let request = versioned(self.http.get(&format!("{order}/last_operation")));
+        let request = request.query(&[("operation", id.to_string())]);
+        let answer = self.send_order(&format!("looking at operation {id}"), request).await;
+        self.order_answered(answer.and_then(|answer| answer.json())).await
     }
 
     /// The schema of a plan's parameters, when an instance is made (`create`) or changed (`update`).
@@ -256,6 +266,38 @@ impl Client {
     pub(crate) async fn export(&self, query: &[(&str, String)]) -> anyhow::Result<Pieces> {
         let request = self.http.get("/runtimes/export").query(query);
         self.reached(self.http.stream("exporting runtimes", request).await)
+    }
+
+    /// The runtimes of a query that fit, read as one stream; page by page from a broker that has no exports.
+    pub(crate) async fn runtimes_fitting(
+        &self,
+        query: &[(&str, String)],
+        fits: impl Fn(&Runtime) -> bool,
+    ) -> anyhow::Result<Vec<Runtime>> {
+        let Some(mut pieces) = from_route(self.export(query).await)? else {
+            let mut all = self.runtimes_seen(query).await?;
+            all.retain(fits);
+            return Ok(all);
+        };
+        let (mut found, mut text) = (Vec::new(), Vec::new());
+        loop {
+            let piece = self.reached(pieces.next().await)?;
+            let is_last = piece.is_none();
+            text.extend(piece.unwrap_or_default());
+            // What stands behind the last line break goes on in the next piece.
+            let end = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            let end = if is_last { text.len() } else { end };
+            for line in text[..end].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+                let runtime = serde_json::from_slice(line)?;
+                if fits(&runtime) {
+                    found.push(runtime);
+                }
+            }
+            text.drain(..end);
+            if is_last {
+                return Ok(found);
+            }
+        }
     }
 
     /// The runtimes that a query chooses, as far as tables show them.

@@ -1,11 +1,11 @@
 //! `kcp suspend` and `kcp resume`: remove the cluster of an instance for a while, and make it again.
 //!
-//! What a reader would get wrong: the broker answers both without an operation, because platforms wait for none. The operation
-//! that is shown is the newest one of the instance.
+//! What a reader would get wrong: brokers answer both without an operation, because platforms wait for none. The operation
+//! that is shown is the newest one of the instance, where the broker lists operations: the original does not.
 
 use std::{path::Path, process::ExitCode};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use clap::Args;
 use domain::OperationId;
 use reqwest::Method;
@@ -17,8 +17,9 @@ use super::{
     which::{self, IdMatch},
 };
 use crate::{
-    client::{Client, InstanceChange, order_path},
+    client::{Client, InstanceChange, is_no_route, order_path},
     confirm::Confirmation,
+    hint,
     output::Format,
 };
 
@@ -52,8 +53,8 @@ impl Suspend {
         if self.dry_run {
             return change.unsent(&client, &instance).await;
         }
-        if change.checked(&client, &instance).await?.is_some_and(|it| it["changes"] != "activity") {
-            return change.show(&instance, None);
+        if change.is_made(&client, &instance).await? {
+            return change.show(&instance, &change.unchanged(), None);
         }
         self.confirmation.ask(&format!("Remove the cluster of {called} until it is resumed"))?;
         change.send(&client, &instance).await
@@ -90,11 +91,8 @@ impl Resume {
         if self.dry_run {
             return change.unsent(&client, &instance).await;
         }
-        if !self.confirmation.is_given() {
-            let checked = change.checked(&client, &instance).await?;
-            if checked.is_some_and(|it| it["changes"] != "activity") {
-                return change.show(&instance, None);
-            }
+        if change.is_made(&client, &instance).await? {
+            return change.show(&instance, &change.unchanged(), None);
         }
         self.confirmation.ask(&format!("Make a new cluster for {called}"))?;
         change.send(&client, &instance).await
@@ -128,9 +126,19 @@ impl Change {
         client.check(Method::PATCH, None, instance, &body).await
     }
 
-    /// Shows what was begun.
-    fn show(&self, instance: &str, operation: Option<&OperationId>) -> anyhow::Result<ExitCode> {
-        let shown = operation.map_or_else(|| self.unchanged(), ToString::to_string);
+    /// Whether the broker says that nothing would change: then nothing is sent, and nothing is asked.
+    async fn is_made(&self, client: &Client, instance: &str) -> anyhow::Result<bool> {
+        let checked = self.checked(client, instance).await?;
+        Ok(checked.is_some_and(|it| it["changes"] != "activity"))
+    }
+
+    /// Shows what was begun, or that nothing was.
+    fn show(
+        &self,
+        instance: &str,
+        shown: &str,
+        operation: Option<&OperationId>,
+    ) -> anyhow::Result<ExitCode> {
         let document = json!({"instance": instance, "operation": operation});
         follow::begin(self.output, self.watch, &document, instance, || {
             format!("Instance   {instance}\nOperation  {shown}\n")
@@ -140,16 +148,36 @@ impl Change {
 
     async fn send(&self, client: &Client, instance: &str) -> anyhow::Result<ExitCode> {
         let before = newest_operation(client, instance).await?;
-        client.change_instance(instance, &self.body()).await?;
-        let newest = newest_operation(client, instance).await?;
-        let operation = newest.filter(|it| Some(it) != before.as_ref());
-        let code = self.show(instance, operation.as_ref())?;
+        let named = client.change_instance(instance, &self.body()).await?;
+        let operation = match (named, before) {
+            (Some(named), _) => Some(named),
+            (None, Some(before)) => {
+                let newest = newest_operation(client, instance).await?.unwrap_or_default();
+                newest.into_iter().find(|it| !before.contains(it))
+            }
+            (None, None) => return self.unnamed(instance),
+        };
+        let shown = operation.as_ref().map_or_else(|| self.unchanged(), ToString::to_string);
+        let code = self.show(instance, &shown, operation.as_ref())?;
         match operation {
             Some(operation) if self.watch => {
-                follow::follow_as(client, &operation, self.output).await
+                let order = order_path(None, instance)?;
+                follow::follow_order(client, &order, &operation, self.output).await
             }
             _ => Ok(code),
         }
+    }
+
+    /// The change was accepted by a broker that does not say under which operation.
+    fn unnamed(&self, instance: &str) -> anyhow::Result<ExitCode> {
+        let look = format!("{} runtimes -S all -i {instance}", hint::kcp());
+        let code = self.show(instance, &format!("not named by this broker: {look}"), None)?;
+        if self.watch {
+            bail!(
+                "it is accepted, and cannot be watched: this broker names no operation for it: {look}"
+            );
+        }
+        Ok(code)
     }
 
     fn unchanged(&self) -> String {
@@ -158,11 +186,17 @@ impl Change {
     }
 }
 
-/// The newest operation of an instance.
-async fn newest_operation(client: &Client, instance: &str) -> anyhow::Result<Option<OperationId>> {
+/// The newest operation of an instance, one at most; none from a broker that lists no operations.
+async fn newest_operation(
+    client: &Client,
+    instance: &str,
+) -> anyhow::Result<Option<Vec<OperationId>>> {
     let query = [("instance", instance.to_owned()), ("limit", "1".to_owned())];
-    let page = client.list(&query).await?;
-    let Some(first) = page["operations"].get(0) else { return Ok(None) };
+    let page = match client.list(&query).await {
+        Err(error) if is_no_route(&error) => return Ok(None),
+        page => page?,
+    };
+    let Some(first) = page["operations"].get(0) else { return Ok(Some(Vec::new())) };
     let id = first["id"].as_str().context("the broker listed an operation without an id")?;
-    Ok(Some(id.parse()?))
+    Ok(Some(vec![id.parse()?]))
 }

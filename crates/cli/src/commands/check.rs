@@ -11,7 +11,7 @@ use server::{
     patience::Patience,
     plans,
     settings::{self, provisioner},
-    systems::{self, CheckResult, Systems},
+    systems::{self, CheckResult, SystemClients},
 };
 
 use crate::{connection::DEFAULT_FOLDER, output};
@@ -98,7 +98,7 @@ impl Check {
         } else {
             let settings = settings::load(file)?;
             let exceptions = settings.check()?;
-            let systems = Systems::open(&settings.systems, &settings.gates()).await;
+            let systems = SystemClients::open(&settings.systems, &settings.gates()).await;
             let systems = systems.context("the settings are not valid")?;
             (
                 exceptions,

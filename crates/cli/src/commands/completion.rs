@@ -11,8 +11,41 @@ use crate::output;
 /// Commands whose first argument is a runtime, and their aliases.
 const ABOUT_RUNTIMES: &str =
     "bind bindings deprovision d events kubeconfig kc operations op resume suspend unbind update";
-/// The command that lists the names of runtimes.
-const NAMES: &str = "runtimes -S all -o custom=N:parameters.name 2>/dev/null | tail -n +2";
+/// The command that lists the names of runtimes. An export is one request, however many there are, and begins each row with the name.
+const NAMES: &str =
+    "runtimes -S all --export - --export-format csv 2>/dev/null | tail -n +2 | cut -d, -f1";
+/// The names for fish, from the control plane that the line names before its command.
+const FISH: &str = r#"
+function __kcp_runtimes
+    set -l words (commandline -opc)
+    set -l flags
+    set -l at 2
+    while string match -q -- '--*' "$words[$at]"
+        set -a flags $words[$at]
+        if not string match -q -- '*=*' "$words[$at]"
+            set at (math $at + 1)
+            set -a flags $words[$at]
+        end
+        set at (math $at + 1)
+    end
+    kcp $flags NAMES
+end
+"#;
+/// The same for zsh. Below a command, `words` begins with that command: the whole line is kept where completion begins.
+const ZSH: &str = r#"_kcp_runtimes() {
+    local -a flags
+    local at=2
+    while [[ ${kcp_line[at]} == --* ]]; do
+        flags+=("${(Q)kcp_line[at]}")
+        if [[ ${kcp_line[at]} != *=* ]]; then
+            (( at += 1 ))
+            flags+=("${(Q)kcp_line[at]}")
+        fi
+        (( at += 1 ))
+    done
+    compadd -- ${(f)"$(kcp "${flags[@]}" NAMES)"}
+}
+"#;
 /// How wide help is where no terminal says it.
 const WIDTH: usize = 100;
 
@@ -68,9 +101,10 @@ complete -F _kcp_with_names -o bashdefault -o default kcp
             );
         }
         Shell::Fish => {
+            script.push_str(&FISH.replace("NAMES", NAMES));
             let _ = writeln!(
                 script,
-                "complete -c kcp -n '__fish_seen_subcommand_from {ABOUT_RUNTIMES}' -f -a '(kcp {NAMES})'"
+                "complete -c kcp -n '__fish_seen_subcommand_from {ABOUT_RUNTIMES}' -f -a '(__kcp_runtimes)'"
             );
         }
         Shell::Zsh => {
@@ -83,9 +117,10 @@ complete -F _kcp_with_names -o bashdefault -o default kcp
                 _ => format!("{line}\n"),
             });
             let body: String = lines.collect();
-            let helper = format!("_kcp_runtimes() {{ compadd -- ${{(f)\"$(kcp {NAMES})\"}} }}\n");
+            let helper = ZSH.replace("NAMES", NAMES);
+            let begin = format!("\n{helper}\n_kcp() {{\n    local -a kcp_line=(\"${{words[@]}}\")");
             // What stands first is run when the script is loaded; the call of `_kcp` stands last.
-            script = body.replacen("\n_kcp() {", &format!("\n{helper}\n_kcp() {{"), 1);
+            script = body.replacen("\n_kcp() {", &begin, 1);
         }
         _ => {}
     }
@@ -155,6 +190,16 @@ mod tests {
             assert!(script.contains("deprovision"), "{shell}");
         }
         assert!(script(Shell::Zsh).unwrap().matches("_kcp_runtimes").count() > 5);
+    }
+
+    #[test]
+    fn scripts_ask_the_control_plane_that_the_line_names() {
+        let zsh = script(Shell::Zsh).unwrap();
+        assert!(zsh.contains("\n_kcp() {\n    local -a kcp_line=(\"${words[@]}\")\n"), "{zsh}");
+        assert!(zsh.contains(&format!("$(kcp \"${{flags[@]}}\" {NAMES})")), "{zsh}");
+        let fish = script(Shell::Fish).unwrap();
+        assert!(fish.contains(&format!("    kcp $flags {NAMES}\nend\n")), "{fish}");
+        assert!(fish.contains("-f -a '(__kcp_runtimes)'"), "{fish}");
     }
 
     #[test]

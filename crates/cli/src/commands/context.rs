@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::{
+    hint,
     output::{self, Format, Head, Layout},
     remote::{
         self,
@@ -94,7 +95,7 @@ impl Contexts {
                 config.current.get_or_insert_with(|| name.clone());
                 let path = config.write()?;
                 output::print(&format!("context {name} is kept in {}\n", path.display()))?;
-                eprintln!("\nNext:\n  kcp --context {name} login");
+                eprintln!("\nNext:\n  kcp --context {} login", hint::quoted(&name));
             }
             Command::Use { name } => {
                 config.named(&name)?;

@@ -13,7 +13,13 @@ use super::{
     operations::follow,
     which::{self, IdMatch},
 };
-use crate::{client::Client, confirm::Confirmation, hint, output::Format, view::Runtime};
+use crate::{
+    client::{Client, order_path},
+    confirm::Confirmation,
+    hint,
+    output::Format,
+    view::Runtime,
+};
 
 /// Remove a runtime with everything that was made for it.
 #[derive(Args)]
@@ -67,8 +73,8 @@ impl Deprovision {
             format!("Instance   {instance}\nOperation  {operation}\n")
         })?;
         if self.watch {
-            let code = follow::follow_as(&client, &operation, self.output).await?;
-            return Ok(code);
+            let order = order_path(None, &instance)?;
+            return follow::follow_order(&client, &order, &operation, self.output).await;
         }
         if self.output == Format::Table {
             hint::next(data, &[format!("kcp operations {operation} --watch")]);

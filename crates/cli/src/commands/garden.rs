@@ -1,4 +1,4 @@
-//! The options of the simulated garden, for `kcp up` and `kcp landscape serve`.
+//! The options of the simulated garden, for `kcp up` and `kcp landscape`.
 
 use clap::Args;
 use server::up::{GardenOptions, GardenerVersion};

@@ -66,7 +66,12 @@ impl Job {
         let started = client.run_job(&self.name, self.dry_run).await?;
         let operation = started["operation"].as_str().context("the broker named no operation")?;
         if started["started"] == false {
-            output::print(&format!("job {} runs already\n", self.name))?;
+            let line = format!("job {} runs already\n", self.name);
+            if matches!(self.output, Format::Table | Format::Wide | Format::Known) {
+                output::print(&line)?;
+            } else {
+                eprint!("{}", output::harmless(&line, "\n"));
+            }
         }
         if !self.watch {
             self.output.show(&started, operation, || {
@@ -134,7 +139,10 @@ fn row(job: &Value, now: Timestamp) -> Vec<String> {
         let time: Option<Timestamp> = value.as_str().and_then(|time| time.parse().ok());
         time.map(|time| relative(time, now))
     };
-    let run = &job["last_run"];
+    // Runs by the clock may be dry runs alone.
+    let is_dry = job["dry_run"] == true;
+    let run = &job[if is_dry { "last_dry_run" } else { "last_run" }];
+    let mark = if is_dry { " (dry)" } else { "" };
     let report = &run["report"];
     let counts = format!("{}/{}/{}", report["done"], report["skipped"], report["failed"]);
     let every = job["every_seconds"].as_i64().unwrap_or_default();
@@ -148,7 +156,7 @@ fn row(job: &Value, now: Timestamp) -> Vec<String> {
     vec![
         text(&job["name"]),
         span(SignedDuration::from_secs(every)),
-        when(&run["started_at"]).unwrap_or_else(|| "never".into()),
+        when(&run["started_at"]).map_or_else(|| "never".into(), |when| format!("{when}{mark}")),
         text(&run["state"]),
         if run.is_null() { String::new() } else { counts },
         next,
@@ -169,11 +177,19 @@ mod tests {
             "name": "expiry", "enabled": true, "every_seconds": 3600, "last_run": run,
             "next_run_at": "2026-01-01T12:58:30Z",
         });
+        let mut dry = job.clone();
+        dry["dry_run"] = true.into();
+        dry["last_dry_run"] = dry["last_run"].take();
 
         let listed = row(&job, now);
+        let of_dry_runs = row(&dry, now);
         let off = row(&json!({"name": "drift", "enabled": false, "obstacle": "no garden"}), now);
 
         assert_eq!(listed, ["expiry", "1h", "1m 30s ago", "succeeded", "3/2/1", "in 58m 30s"]);
+        assert_eq!(
+            of_dry_runs,
+            ["expiry", "1h", "1m 30s ago (dry)", "succeeded", "3/2/1", "in 58m 30s"]
+        );
         assert_eq!((off[2].as_str(), off[5].as_str()), ("never", "off: no garden"));
     }
 }

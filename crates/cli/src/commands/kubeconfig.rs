@@ -39,7 +39,7 @@ pub(crate) struct KubeconfigFile {
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
     /// Replace the file if it is there; nothing of it is kept.
-    #[arg(long, requires = "output")]
+    #[arg(long)]
     pub(super) overwrite: bool,
 }
 
@@ -54,6 +54,9 @@ impl Kubeconfig {
                 .fetch(&client, &kubeconfigs, self.file, &self.confirmation)
                 .await;
         };
+        if self.file.overwrite && self.file.output.is_none() {
+            bail!("nothing is written: --overwrite needs --output FILE");
+        }
         let instance = which::instance(&client, which, IdMatch::Part).await?;
         let kubeconfig = client.kubeconfig(&instance).await?;
         self.file.write(&kubeconfig)?;

@@ -11,6 +11,7 @@ use super::which::{self, IdMatch};
 use crate::{
     client::Client,
     confirm::Confirmation,
+    hint,
     output::{self, Format, Head, Layout},
 };
 
@@ -80,7 +81,8 @@ impl Leftovers {
             output::print("\n")?;
             let layout = Layout { head: &MAY_EXIST, name: "/id", empty: "" };
             self.output.list(&both, &may_exist, &layout, unconfirmed)?;
-            output::print("look for them, then: kcp leftovers settle ENTRY\n")?;
+            let kcp = hint::kcp();
+            output::print(&format!("look for them, then: {kcp} leftovers settle ENTRY\n"))?;
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -179,7 +179,12 @@ impl Orchestrations {
                 }
                 None => bail!("workers missing: give --parallel-workers NUMBER"),
             },
-            _ => self.show(&client.orchestration(id, "/progress").await?, watch::text),
+            _ => {
+                let progress = client.progress(id).await?;
+                let slowest = progress["slowest"].as_array().map(Vec::as_slice).unwrap_or_default();
+                let names = Names::of_shoots(client, slowest, "shootName", self.output).await;
+                self.show(&progress, |progress| watch::text(progress, &names))
+            }
         }
     }
 
@@ -210,7 +215,7 @@ impl Orchestrations {
         output::print(&format!("orchestration {id} is canceled\n"))
     }
 
-    fn show(&self, answer: &Value, text: fn(&Value) -> String) -> anyhow::Result<()> {
+    fn show(&self, answer: &Value, text: impl FnOnce(&Value) -> String) -> anyhow::Result<()> {
         let id = answer["operationID"].as_str().or(answer["orchestrationID"].as_str());
         self.output.show(answer, id.unwrap_or_default(), || text(answer))
     }

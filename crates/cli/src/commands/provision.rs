@@ -2,6 +2,7 @@
 
 use std::{path::Path, process::ExitCode};
 
+use anyhow::bail;
 use clap::Args;
 use domain::OperationId;
 use reqwest::Method;
@@ -38,15 +39,16 @@ pub(crate) struct Provision {
     platform_region: String,
     #[command(flatten)]
     parameters: Parameters,
-    /// The global account that it is for.
-    #[arg(short = 'g', long, value_name = "ID", default_value = "local-account")]
-    global_account: String,
-    /// The subaccount that it is for.
-    #[arg(short = 's', long, value_name = "ID", default_value = "local-subaccount")]
-    subaccount: String,
-    /// The user who orders, and the administrator of the cluster.
-    #[arg(short, long, value_name = "MAIL", default_value = "developer@example.test")]
-    user: String,
+    /// The global account that it is for. Default on this machine: local-account; needed elsewhere.
+    #[arg(short = 'g', long, value_name = "ID")]
+    global_account: Option<String>,
+    /// The subaccount that it is for. Default on this machine: local-subaccount; needed elsewhere.
+    #[arg(short = 's', long, value_name = "ID")]
+    subaccount: Option<String>,
+    /// The user who orders, and the administrator of the cluster. Default on this machine: developer@example.test; needed
+    /// elsewhere.
+    #[arg(short, long, value_name = "MAIL")]
+    user: Option<String>,
     /// The instance's id; a new one without it. The same order under the same id is harmless.
     #[arg(long, value_name = "UUID")]
     id: Option<Uuid>,
@@ -64,9 +66,17 @@ pub(crate) struct Provision {
     output: Format,
 }
 
+/// For whom a runtime is ordered.
+struct Owner {
+    global_account: String,
+    subaccount: String,
+    user: String,
+}
+
 impl Provision {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let client = Client::connect(data)?;
+        let owner = self.owner(&client)?;
         let region = Some(self.platform_region.as_str());
         let plan = client.catalog(region).await?.plan(&self.plan)?;
         let instance = self.id.unwrap_or_else(Uuid::new_v4).to_string();
@@ -75,9 +85,9 @@ impl Provision {
             "plan_id": plan.plan_id,
             "context": {
                 "platform": "kcp",
-                "globalaccount_id": self.global_account,
-                "subaccount_id": self.subaccount,
-                "user_id": self.user,
+                "globalaccount_id": owner.global_account,
+                "subaccount_id": owner.subaccount,
+                "user_id": owner.user,
             },
             "parameters": self.order_parameters()?,
         });
@@ -100,8 +110,11 @@ impl Provision {
         }
         if !self.confirmation.is_given() {
             client.check(Method::PUT, region, &instance, &order).await?;
-            self.confirmation
-                .ask(&format!("Order runtime \"{}\" of plan {}", self.name, self.plan))?;
+            let Owner { global_account, subaccount, user } = &owner;
+            self.confirmation.ask(&format!(
+                "Order runtime \"{}\" of plan {} for account {global_account}, subaccount {subaccount}, user {user}",
+                self.name, self.plan
+            ))?;
         }
         let ordered = client.order(region, &instance, &order).await?;
         let operation = ordered.operation;
@@ -115,7 +128,8 @@ impl Provision {
         })?;
         let code = match &operation {
             Some(operation) if self.watch => {
-                follow::follow_as(&client, operation, self.output).await?
+                let order = order_path(region, &instance)?;
+                follow::follow_order(&client, &order, operation, self.output).await?
             }
             _ => ExitCode::SUCCESS,
         };
@@ -125,9 +139,24 @@ impl Provision {
                 Some(_) => None,
                 None => self.access(&client, &instance, plan.bindable).await,
             };
-            hint::next(data, &self.next(open, access));
+            let resizes = open.is_none() && self.resizes(&client).await;
+            hint::next(data, &self.next(open, access, resizes));
         }
         Ok(code)
+    }
+
+    /// For whom it is ordered. Only the control plane of this machine, a toy, has defaults.
+    fn owner(&self, client: &Client) -> anyhow::Result<Owner> {
+        let default = |word: &str| client.is_here().then(|| word.to_owned());
+        let given = (
+            self.global_account.clone().or_else(|| default("local-account")),
+            self.subaccount.clone().or_else(|| default("local-subaccount")),
+            self.user.clone().or_else(|| default("developer@example.test")),
+        );
+        let (Some(global_account), Some(subaccount), Some(user)) = given else {
+            bail!("elsewhere an order needs --global-account, --subaccount and --user");
+        };
+        Ok(Owner { global_account, subaccount, user })
     }
 
     /// How to get into the runtime that is there; none for a cluster that was brought along. It is a hint: what cannot be looked up is
@@ -146,8 +175,21 @@ impl Provision {
         Some(format!("{fetch} -o {name}.yaml && kubectl --kubeconfig {name}.yaml get namespaces"))
     }
 
+    /// Whether the plan lets the runtime have the number of nodes that the hint names.
+    async fn resizes(&self, client: &Client) -> bool {
+        let schema = client.schema(Some(&self.platform_region), &self.plan, "update").await;
+        let most = &schema.unwrap_or_default()["properties"]["autoScalerMax"];
+        let bound = |name: &str| most[name].as_u64().unwrap_or(5);
+        most.is_object() && (bound("minimum")..=bound("maximum")).contains(&5)
+    }
+
     /// The next commands: about the operation that runs or failed, or about the existing runtime.
-    fn next(&self, operation: Option<OperationId>, access: Option<String>) -> Vec<String> {
+    fn next(
+        &self,
+        operation: Option<OperationId>,
+        access: Option<String>,
+        resizes: bool,
+    ) -> Vec<String> {
         let name = hint::quoted(&self.name);
         match operation {
             Some(operation) if self.watch => vec![
@@ -156,8 +198,7 @@ impl Provision {
             ],
             Some(operation) => vec![format!("kcp operations {operation} --watch")],
             None => {
-                let change = access
-                    .is_some()
+                let change = (access.is_some() && resizes)
                     .then(|| format!("kcp update {name} --param autoScalerMax=5 --watch"));
                 let remove = format!("kcp deprovision --name {name} --watch");
                 access.into_iter().chain(change).chain([remove]).collect()

@@ -1,5 +1,7 @@
 //! `kcp status`: what works, what waits and why, what is stuck, what failed, the pool of accounts, the next jobs, the replicas; on one
 //! screen of 80 columns. Below it, how steps went and how operations ended.
+//!
+//! What a reader would get wrong: without a terminal, and with `-o wide`, nothing is cut.
 
 mod steps;
 mod success;
@@ -10,13 +12,15 @@ use clap::{Args, Subcommand};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
 
+use super::names::Names;
 use crate::{
     client::Client,
-    output::{self, Format, Layout, relative, span},
+    hint,
+    output::{self, Format, Layout, relative, span, style},
 };
 
-/// How wide a line is at most.
-const WIDTH: usize = 80;
+/// Before it stand the names of the parts.
+const MARGIN: usize = 11;
 /// How many lines a part has at most, so that all of them fit on one screen.
 const LINES: usize = 4;
 /// How many stuck operations are shown, with two lines each.
@@ -41,7 +45,7 @@ enum Command {
 impl Status {
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         match self.command {
-            None => show(&Client::connect(data)?.status().await?, self.output)?,
+            None => show(&Client::connect(data)?, self.output).await?,
             Some(Command::Steps(steps)) => steps.run(data, self.output).await?,
             Some(Command::Success(success)) => success.run(data, self.output).await?,
         }
@@ -49,101 +53,137 @@ impl Status {
     }
 }
 
-fn show(status: &Value, format: Format) -> anyhow::Result<()> {
+async fn show(client: &Client, format: Format) -> anyhow::Result<()> {
+    let status = &client.status().await?;
     if format == Format::Name {
         let stuck = status["stuck"].as_array().map(Vec::as_slice).unwrap_or_default();
         let layout = Layout { head: &[], name: "/operation", empty: "" };
         return format.list(status, stuck, &layout, |_| Vec::new());
     }
-    format.show(status, "", || screen(status, base::Clock::running().now()))
+    let screen = Screen {
+        names: Names::of(client, &shown(status), "instance", format).await,
+        now: base::Clock::running().now(),
+        width: if format == Format::Wide { None } else { style::width() },
+    };
+    format.show(status, "", || screen.text(status))
 }
 
-/// Everything on one screen.
-fn screen(status: &Value, now: Timestamp) -> String {
-    let mut text = String::new();
-    let parts: [(&str, Vec<String>); 6] = [
-        ("Working", working(status, now)),
-        ("Stuck", stuck(status)),
-        ("Failed", failed(status, now)),
-        ("Pool", pool(status)),
-        ("Next jobs", jobs(status, now)),
-        ("Replicas", replicas(status, now)),
-    ];
-    for (name, lines) in parts {
-        for (number, line) in lines.into_iter().enumerate() {
-            let name = if number == 0 { name } else { "" };
-            let line: String = format!("{name:<11}{}", output::harmless(&line, ""));
-            let _ = writeln!(text, "{}", cut(&line));
+/// The operations that are shown.
+fn shown(status: &Value) -> Vec<Value> {
+    let stuck = list(&status["stuck"]).take(SHOWN_STUCK);
+    stuck.chain(list(&status["failed"]).take(LINES)).cloned().collect()
+}
+
+/// What the screen needs besides the status.
+struct Screen {
+    names: Names,
+    now: Timestamp,
+    /// How wide a line is at most, if that is limited.
+    width: Option<usize>,
+}
+
+impl Screen {
+    /// Everything on one screen.
+    fn text(&self, status: &Value) -> String {
+        let mut text = String::new();
+        for (name, lines) in self.parts(status) {
+            for (number, line) in lines.into_iter().enumerate() {
+                let name = if number == 0 { name } else { "" };
+                let line: String = format!("{name:<MARGIN$}{}", output::harmless(&line, ""));
+                let line = line.trim_end();
+                let line = self.width.map_or_else(|| line.to_owned(), |it| output::cut(line, it));
+                let _ = writeln!(text, "{line}");
+            }
         }
+        text
     }
-    text
-}
 
-fn working(status: &Value, now: Timestamp) -> Vec<String> {
-    let standing = &status["standing"];
-    let words = ["running", "waiting", "failing", "queued", "due"];
-    let counts = words.map(|word| format!("{} {word}", number(&standing[word])));
-    let groups: Vec<String> = list(&status["waits"])
-        .map(|group| {
-            let since = time(&group["since"]).map(|since| span(now.duration_since(since)));
-            format!(
-                "{:>4} {} {} {} for {}: {}",
-                number(&group["operations"]),
-                text(&group["kind"]),
-                text(&group["step"]),
-                text(&group["standing"]),
-                since.unwrap_or_default(),
-                text(&group["reason"]),
-            )
-        })
-        .collect();
-    let mut lines = vec![counts.join(", ")];
-    lines.extend(first(groups));
-    lines
-}
+    fn parts(&self, status: &Value) -> [(&'static str, Vec<String>); 6] {
+        let now = self.now;
+        [
+            ("Working", self.working(status)),
+            ("Stuck", self.stuck(status)),
+            ("Failed", self.failed(status)),
+            ("Pool", pool(status)),
+            ("Next jobs", jobs(status, now)),
+            ("Replicas", replicas(status, now)),
+        ]
+    }
 
-fn stuck(status: &Value) -> Vec<String> {
-    let count = number(&status["stuck_operations"]);
-    if count == 0 {
-        return vec!["none".into()];
+    fn working(&self, status: &Value) -> Vec<String> {
+        let standing = &status["standing"];
+        let words = ["running", "waiting", "failing", "queued", "due"];
+        let counts = words.map(|word| format!("{} {word}", number(&standing[word])));
+        let groups: Vec<Vec<String>> = list(&status["waits"])
+            .map(|group| {
+                let since = time(&group["since"]).map(|since| span(self.now.duration_since(since)));
+                let what = format!(
+                    "  {:>4} {} {} {} for {}",
+                    number(&group["operations"]),
+                    text(&group["kind"]),
+                    text(&group["step"]),
+                    text(&group["standing"]),
+                    since.unwrap_or_default(),
+                );
+                self.folded(what, text(&group["reason"]))
+            })
+            .collect();
+        let mut lines = vec![counts.join(", ")];
+        lines.extend(first(groups));
+        lines
     }
-    let mut lines = vec![format!("{count}; see one: kcp operations ID")];
-    for it in list(&status["stuck"]).take(SHOWN_STUCK) {
-        let usual = it["usual_seconds"].as_i64();
-        let usual = usual.map(|usual| format!(", usually {}", seconds(usual)));
-        lines.push(format!("  {}", text(&it["operation"])));
-        lines.push(format!(
-            "    {} {} for {}{}: {}",
-            text(&it["kind"]),
-            text(&it["step"]),
-            seconds(number(&it["present_seconds"])),
-            usual.unwrap_or_default(),
-            text(&it["reason"]),
-        ));
-    }
-    lines.extend(more(usize::try_from(count).unwrap_or_default(), SHOWN_STUCK));
-    lines
-}
 
-fn failed(status: &Value, now: Timestamp) -> Vec<String> {
-    let count = number(&status["failed_operations"]);
-    if count == 0 {
-        return vec!["none in the last day".into()];
-    }
-    let found: Vec<String> = list(&status["failed"])
-        .map(|it| {
-            let ago = time(&it["ended_at"]).map(|at| relative(at, now)).unwrap_or_default();
-            format!(
-                "{} {} {ago}: {}",
+    fn stuck(&self, status: &Value) -> Vec<String> {
+        let count = number(&status["stuck_operations"]);
+        if count == 0 {
+            return vec!["none".into()];
+        }
+        let mut lines = vec![format!("{count}; see one: {} operations ID", hint::kcp())];
+        for it in list(&status["stuck"]).take(SHOWN_STUCK) {
+            let usual = it["usual_seconds"].as_i64();
+            let usual = usual.map(|usual| format!(", usually {}", seconds(usual)));
+            let name = self.names.get(text(&it["instance"])).unwrap_or_default();
+            lines.push(format!("  {} {name}", text(&it["operation"])));
+            let what = format!(
+                "    {} {} for {}{}",
                 text(&it["kind"]),
-                text(&it["instance"]),
-                text(&it["reason"])
-            )
-        })
-        .collect();
-    let mut lines = vec![format!("{count} in the last day")];
-    lines.extend(first(found));
-    lines
+                text(&it["step"]),
+                seconds(number(&it["present_seconds"])),
+                usual.unwrap_or_default(),
+            );
+            lines.extend(self.folded(what, text(&it["reason"])));
+        }
+        lines.extend(more(usize::try_from(count).unwrap_or_default(), SHOWN_STUCK));
+        lines
+    }
+
+    fn failed(&self, status: &Value) -> Vec<String> {
+        let count = number(&status["failed_operations"]);
+        if count == 0 {
+            return vec!["none in the last day".into()];
+        }
+        let found: Vec<Vec<String>> = list(&status["failed"])
+            .map(|it| {
+                let ago = time(&it["ended_at"]).map(|at| relative(at, self.now));
+                let name = self.names.name(text(&it["instance"]), "");
+                let what = format!("  {} {name} {}", text(&it["kind"]), ago.unwrap_or_default());
+                self.folded(what, text(&it["reason"]))
+            })
+            .collect();
+        let mut lines = vec![format!("{count} in the last day")];
+        lines.extend(first(found));
+        lines
+    }
+
+    /// What stands there and its reason: on one line, or the reason below it where they do not fit.
+    fn folded(&self, what: String, reason: &str) -> Vec<String> {
+        let line = format!("{what}: {reason}");
+        if self.width.is_none_or(|width| MARGIN + line.chars().count() <= width) {
+            return vec![line];
+        }
+        let indent = what.chars().take_while(|c| *c == ' ').count() + 2;
+        vec![what + ":", format!("{}{reason}", " ".repeat(indent))]
+    }
 }
 
 fn pool(status: &Value) -> Vec<String> {
@@ -180,24 +220,24 @@ fn replicas(status: &Value, now: Timestamp) -> Vec<String> {
     vec![format!("{} alive{names}", replicas.len())]
 }
 
-/// The first lines, and how many there are besides.
-fn first(mut lines: Vec<String>) -> Vec<String> {
-    let all = lines.len();
-    lines.truncate(LINES);
-    lines.iter().map(|line| format!("  {line}")).chain(more(all, LINES)).collect()
+/// The first things, in a few lines, and how many there are besides.
+fn first(things: Vec<Vec<String>>) -> Vec<String> {
+    let all = things.len();
+    let mut lines: Vec<String> = Vec::new();
+    let mut shown = 0;
+    for thing in things {
+        if lines.len() + thing.len() > LINES {
+            break;
+        }
+        lines.extend(thing);
+        shown += 1;
+    }
+    lines.into_iter().chain(more(all, shown)).collect()
 }
 
 fn more(all: usize, shown: usize) -> Option<String> {
     let more = all.saturating_sub(shown);
-    (more > 0).then(|| format!("  and {more} more; all: kcp status --output json"))
-}
-
-fn cut(line: &str) -> String {
-    let line = line.trim_end();
-    if line.chars().count() <= WIDTH {
-        return line.to_owned();
-    }
-    line.chars().take(WIDTH - 1).chain(['…']).collect()
+    (more > 0).then(|| format!("  and {more} more; all: {} status --output json", hint::kcp()))
 }
 
 fn list(value: &Value) -> impl Iterator<Item = &Value> {
@@ -235,7 +275,7 @@ mod tests {
             "since": "2026-01-01T11:50:00Z", "reason": "the cluster is being made ".repeat(9),
         });
         let stuck = json!({
-            "operation": id, "kind": "provision", "step": "Check_Runtime", "present_seconds": 3600,
+            "operation": id, "instance": id, "kind": "provision", "step": "Check_Runtime", "present_seconds": 3600,
             "usual_seconds": 300, "reason": "being made",
         });
         let failed = json!({
@@ -250,18 +290,20 @@ mod tests {
             "replicas": [{"name": "kcp-0", "joined_at": "2026-01-01T10:00:00Z"}],
         });
 
-        let shown = screen(&status, now);
+        let names = Names::with(id, "payments");
+        let mut screen = Screen { names, now, width: Some(80) };
+        let shown = screen.text(&status);
 
         assert!(shown.lines().count() <= 24, "{shown}");
         assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
         for part in [
             "Working    2 running, 12 waiting, 0 failing, 1 queued, 0 due\n",
-            "               12 provision Check_Runtime waiting for 10m",
+            "               12 provision Check_Runtime waiting for 10m:\n                 the cluster is being made the",
             "Stuck      30; see one: kcp operations ID\n",
-            "             018f0000-0000-7000-8000-000000000001\n",
+            "             018f0000-0000-7000-8000-000000000001 payments\n",
             "               provision Check_Runtime for 1h, usually 5m: being made\n",
             "             and 28 more; all: kcp status --output json\n",
-            "Failed     1 in the last day\n",
+            "Failed     1 in the last day\n             update payments 1h ago: avs: ",
             "Pool       aws: 12 free, about 3 days at the present rate\n",
             "Next jobs  expiry in 10m, drift runs\n",
             "Replicas   1 alive: kcp-0 (for 2h)\n",
@@ -269,13 +311,23 @@ mod tests {
             assert!(shown.contains(part), "{part}\n{shown}");
         }
         assert!(!shown.contains('\u{1b}'));
+
+        screen.width = Some(140);
+        let wider = screen.text(&status);
+        assert!(wider.lines().any(|line| line.chars().count() == 140), "{wider}");
+        screen.width = None;
+        let reason = "the cluster is being made ".repeat(9);
+        let line = format!("12 provision Check_Runtime waiting for 10m: {}\n", reason.trim_end());
+        let whole = screen.text(&status);
+        assert!(whole.contains(&line), "{whole}");
     }
 
     #[test]
     fn nothing_to_tell_is_said_in_a_few_lines() {
         let now: Timestamp = "2026-01-01T12:00:00Z".parse().unwrap();
 
-        let shown = screen(&json!({"capacity_problem": "gardener: unavailable"}), now);
+        let screen = Screen { names: Names::none(), now, width: Some(80) };
+        let shown = screen.text(&json!({"capacity_problem": "gardener: unavailable"}));
 
         assert_eq!(
             shown,

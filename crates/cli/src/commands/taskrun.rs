@@ -153,8 +153,13 @@ impl Taskrun {
             it.pointer(field).and_then(Value::as_str).unwrap_or_default().to_owned()
         };
         let answer = json!({ "data": chosen, "count": chosen.len() });
-        self.output
-            .list(&answer, chosen, &layout, |it| fields.map(|field| text(it, field)).into())?;
+        self.output.list(&answer, chosen, &layout, |it| {
+            let mut row: Vec<String> = fields.map(|field| text(it, field)).into();
+            if row[0].is_empty() {
+                row[0] = text(it, "/shootName");
+            }
+            row
+        })?;
         Ok(ExitCode::SUCCESS)
     }
 }

@@ -84,7 +84,8 @@ impl Update {
         })?;
         match operation {
             Some(operation) if self.watch => {
-                follow::follow_as(&client, &operation, self.output).await
+                let order = order_path(None, &instance)?;
+                follow::follow_order(&client, &order, &operation, self.output).await
             }
             _ => Ok(ExitCode::SUCCESS),
         }

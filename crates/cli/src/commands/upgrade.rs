@@ -143,22 +143,14 @@ impl Common {
         targets::resolve(&client, &mut self.target_exclude, enough).await?;
         let mut body = self.body();
         body[key] = version;
-        let preview = client.upgrade(what, true, &body).await?;
+        let preview = client.upgrade_preview(what, &body).await?;
         if self.preview {
+            let Some(preview) = preview else { bail!("this broker has no preview") };
             show(&client, &preview, self.output).await?;
             return Ok(ExitCode::SUCCESS);
         }
-        let begins_now = matches!(self.schedule.as_str(), "now" | "immediate");
-        if begins_now && preview["count"] == 0 {
-            bail!("no runtime can be upgraded; --preview shows those that are left out");
-        }
-        let count = match preview["count"].as_u64() {
-            Some(1) => "1 runtime gets".to_owned(),
-            count => format!("{} runtimes get", count.unwrap_or_default()),
-        };
-        let how = if self.dry_run { " (dry run)" } else { "" };
-        self.confirmation.ask(&format!("{count} an upgrade of {what}{how}"))?;
-        let created = client.upgrade(what, false, &body).await?;
+        self.confirmation.ask(&self.question(what, preview.as_ref())?)?;
+        let created = client.upgrade(what, &body).await?;
         let id = created["orchestrationID"].as_str().unwrap_or_default().to_owned();
         follow::begin(self.output, self.watch, &created, &id, || {
             format!("OrchestrationID: {id}\n")
@@ -170,6 +162,27 @@ impl Common {
             hint::next(data, &[format!("kcp orchestrations {id} --watch")]);
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// What is asked about. A broker without previews does not tell how many runtimes it is about.
+    fn question(&self, what: &str, preview: Option<&Value>) -> anyhow::Result<String> {
+        let how = if self.dry_run { " (dry run)" } else { "" };
+        let Some(preview) = preview else {
+            let mut chosen = targets::text(&self.target);
+            if !self.target_exclude.is_empty() {
+                chosen = format!("{chosen} without {}", targets::text(&self.target_exclude));
+            }
+            return Ok(format!("Upgrade {what} of the targets {chosen}{how}"));
+        };
+        let begins_now = matches!(self.schedule.as_str(), "now" | "immediate");
+        if begins_now && preview["count"] == 0 {
+            bail!("no runtime can be upgraded; --preview shows those that are left out");
+        }
+        let count = match preview["count"].as_u64() {
+            Some(1) => "1 runtime gets".to_owned(),
+            count => format!("{} runtimes get", count.unwrap_or_default()),
+        };
+        Ok(format!("{count} an upgrade of {what}{how}"))
     }
 
     fn body(&self) -> Value {
@@ -204,10 +217,13 @@ async fn show(client: &Client, preview: &Value, format: Format) -> anyhow::Resul
     let layout = Layout { head: &HEAD, name: "/shootName", empty: "" };
     let runtimes = preview["runtimes"].as_array().map(Vec::as_slice).unwrap_or_default();
     let for_people = matches!(format, Format::Table | Format::Wide | Format::Known);
-    let names = Names::of(client, runtimes, "instanceID", format).await;
+    let skipped = preview["skipped"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let names = Names::of(client, &[runtimes, skipped].concat(), "instanceID", format).await;
     let runtimes = names.added_to(runtimes, "instanceID");
+    let skipped = names.added_to(skipped, "instanceID");
     let mut preview = preview.clone();
     preview["runtimes"] = json!(runtimes);
+    preview["skipped"] = json!(skipped);
     format.list(&preview, &runtimes, &layout, |it| {
         let wave = if it["canary"] == true { "canary" } else { "all" };
         let shoot = text(it, "shootName");
@@ -226,8 +242,9 @@ async fn show(client: &Client, preview: &Value, format: Format) -> anyhow::Resul
         return Ok(());
     }
     let mut rest = String::new();
-    for it in preview["skipped"].as_array().into_iter().flatten() {
-        let (name, reason) = (text(it, "shootName"), text(it, "reason"));
+    for it in &skipped {
+        let name = names.name(&text(it, "instanceID"), &text(it, "shootName"));
+        let reason = text(it, "reason");
         let _ = writeln!(rest, "left out: {name}: {reason}");
     }
     let one = preview["count"] == 1;

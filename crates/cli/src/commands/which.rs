@@ -7,7 +7,7 @@ use anyhow::{Context as _, bail};
 use clients::Kind;
 use domain::OperationId;
 use serde_json::Value;
-use uuid::Uuid;
+use uuid::{Uuid, Version};
 
 use crate::{call_error::CallError, client::Client, confirm::Confirmation, view::Runtime};
 
@@ -64,7 +64,8 @@ pub(crate) fn check_whole(found: &Runtime, which: &str, enough: IdMatch) -> anyh
     Ok(())
 }
 
-/// All runtimes that are meant by this. Brokers find whole ids and Shoots; for a name or a part of an id all runtimes are read.
+/// All runtimes that are meant by this. Brokers find whole ids and Shoots; for a name or a part of an id all runtimes are read,
+/// and those that fit are kept.
 pub(crate) async fn fitting(client: &Client, which: &str) -> anyhow::Result<Vec<Runtime>> {
     let state = || ("state", "all".to_owned());
     let detail = || ("op_detail", "last".to_owned());
@@ -81,14 +82,12 @@ pub(crate) async fn fitting(client: &Client, which: &str) -> anyhow::Result<Vec<
     if is_id {
         return Ok(Vec::new());
     }
-    let all = client.runtimes_seen(&[state(), detail()]).await?;
-    let (named, mut rest): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|it| it.name() == which || it.shoot_name == which);
-    if !named.is_empty() {
-        return Ok(named);
-    }
-    rest.retain(|it| begins(&it.instance_id, which) || begins(&it.id, which));
-    Ok(rest)
+    let is_named = |it: &Runtime| it.name() == which || it.shoot_name == which;
+    let fits =
+        |it: &Runtime| is_named(it) || begins(&it.instance_id, which) || begins(&it.id, which);
+    let all = client.runtimes_fitting(&[state(), detail()], fits).await?;
+    let (named, rest): (Vec<_>, Vec<_>) = all.into_iter().partition(is_named);
+    Ok(if named.is_empty() { rest } else { named })
 }
 
 /// Whether this has the form of the names that Shoots get: `c-308c6c3`.
@@ -158,11 +157,15 @@ pub(crate) async fn operation(
 ) -> anyhow::Result<OperationId> {
     if let Ok(id) = Uuid::parse_str(which) {
         let operation = id.to_string().parse().context("it is no operation")?;
+        // Platforms and imported operations have ids of other versions.
+        if id.get_version() == Some(Version::SortRand) {
+            return Ok(operation);
+        }
         return match client.find(&operation).await {
             Err(error) if kind(&error) == Some(Kind::NotFound) => {
                 newest_of(client, which, enough).await?.ok_or(error)
             }
-            // What else is wrong is told by the command itself.
+            // What else is wrong is reported by the command itself.
             _ => Ok(operation),
         };
     }

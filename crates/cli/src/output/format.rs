@@ -95,6 +95,22 @@ impl Format {
         }
     }
 
+    /// Prints more of a list whose beginning is printed: without the head.
+    pub(crate) fn more(
+        self,
+        answer: &Value,
+        items: &[Value],
+        layout: &Layout<'_>,
+        row: impl Fn(&Value) -> Vec<String>,
+    ) -> anyhow::Result<()> {
+        let text = match self {
+            Self::Custom(chosen) => custom(chosen, items),
+            Self::Table | Self::Known | Self::Wide => self.table(items, layout, row),
+            Self::Json | Self::Yaml | Self::Name => return self.list(answer, items, layout, row),
+        };
+        print_styled(text.split_once('\n').map_or("", |(_, rows)| rows))
+    }
+
     /// The table of a list: a line for each item below the head. Its cells are harmless.
     pub(crate) fn table(
         self,
@@ -109,6 +125,11 @@ impl Format {
     /// Whether what goes on is printed as one document after the other.
     pub(crate) fn is_documents(self) -> bool {
         matches!(self, Self::Json | Self::Yaml)
+    }
+
+    /// Whether only what was chosen is printed: of what goes on, nothing.
+    pub(crate) fn is_quiet(self) -> bool {
+        matches!(self, Self::Name | Self::Custom(_))
     }
 
     /// Prints one of several documents: a line of JSON, or YAML that begins with `---`.

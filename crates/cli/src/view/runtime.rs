@@ -67,7 +67,13 @@ struct OperationTime {
 impl Runtime {
     /// What questions call it.
     pub(crate) fn called(&self) -> String {
-        format!("runtime \"{}\" (instance {})", self.name(), self.instance_id)
+        format!("runtime \"{}\" (instance {})", self.shown_name(), self.instance_id)
+    }
+
+    /// What people call it: its name, or its Shoot where the broker lists no names, or its instance.
+    pub(crate) fn shown_name(&self) -> &str {
+        let names = [self.name(), &self.shoot_name, &self.instance_id];
+        names.into_iter().find(|name| !name.is_empty()).unwrap_or_default()
     }
 
     /// The name that its owner gave it.

@@ -116,6 +116,24 @@ fn an_orchestration_is_previewed_paused_and_resumed_with_the_keyboard_alone() {
 }
 
 #[test]
+fn the_list_of_orchestrations_shows_one_that_is_created_while_it_is_looked_at() {
+    let scene = Scene::new("max");
+    let browser = &scene.browser;
+    scene.kcp(&["provision", "--yes", "--plan", "aws", "--name", "one", "--watch"]);
+    scene.open("/console/orchestrations");
+    assert!(browser.text("main").contains("No orchestrations yet"));
+    browser.wait("document.querySelector('.line').textContent === 'live'");
+    browser.run("window.sameDocument = true");
+
+    for number in 1..=2 {
+        scene.kcp(&["upgrade", "kyma", "--target", "all", "--yes", "--watch"]);
+        browser.wait(&format!("document.querySelectorAll('tbody tr').length === {number}"));
+    }
+
+    assert_eq!(browser.run("return window.sameDocument"), true, "the page was loaded again");
+}
+
+#[test]
 fn what_failed_in_an_orchestration_is_told_by_reason_and_tried_again() {
     let scene = Scene::new("8");
     let browser = &scene.browser;

@@ -4,6 +4,7 @@
 
 mod checks;
 mod fleet;
+mod forms;
 mod operators;
 #[path = "../support/mod.rs"]
 mod support;
@@ -165,6 +166,8 @@ fn a_runtime_is_ordered_watched_through_trouble_opened_and_deleted() {
     assert!(browser.text("main").contains("No runtimes yet"));
     checks::page(browser, "runtimes-empty");
     checks::page_at(browser, &scene.base, "/console/runtimes/none", "missing");
+    checks::page_at(browser, &scene.base, "/console/nothing", "missing-page");
+    checks::page_at(browser, &scene.base, "/console/runtimes?page=x", "bad");
     checks::page_at(browser, &scene.base, "/", "overview-later");
     checks::page_at(browser, &scene.base, "/console/operations", "operations");
 }

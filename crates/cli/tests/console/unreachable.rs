@@ -1,4 +1,9 @@
-//! An open page while the server cannot be reached, and while rows come above the one that is read.
+//! An open page while the server cannot be reached, while it has no stream, and while rows come above the one that is read.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    net::TcpStream,
+};
 
 use crate::{Scene, checks, support::start};
 
@@ -37,6 +42,35 @@ fn the_last_good_page_stays_while_the_server_cannot_be_reached() {
     scene.running = start(&["up", "--speed", "max"], scene.folder.path(), scene.port);
     browser.wait(LIVE);
     assert_eq!(browser.run("return window.sameDocument"), true, "the page was loaded again");
+}
+
+/// Opens the stream of a page, and keeps it.
+fn stream(port: u16) -> BufReader<TcpStream> {
+    let mut socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let request = format!("GET /console/events HTTP/1.1\r\nhost: 127.0.0.1:{port}\r\n\r\n");
+    socket.write_all(request.as_bytes()).unwrap();
+    let mut reader = BufReader::new(socket);
+    let mut status = String::new();
+    reader.read_line(&mut status).unwrap();
+    assert!(status.contains(" 200 "), "{status}");
+    reader
+}
+
+#[test]
+fn a_page_that_is_refused_a_stream_is_loaded_again_from_time_to_time() {
+    let scene = Scene::new("max");
+    let browser = &scene.browser;
+    let streams: Vec<_> = (0..16).map(|_| stream(scene.port)).collect();
+    scene.open("/console/operations");
+    browser.wait("document.querySelector('.line').textContent === 'not live'");
+
+    scene.kcp(&["provision", "--yes", "--plan", "aws", "--name", "unheard", "--watch"]);
+    browser.wait("document.querySelector('main').textContent.includes('unheard')");
+
+    assert_eq!(browser.text(".line"), "not live");
+    // Once there is room, it has a stream again.
+    drop(streams);
+    browser.wait(LIVE);
 }
 
 #[test]

@@ -127,7 +127,10 @@ fn changing([planned, round, runtime]: &[String; 3]) -> Vec<(Vec<String>, String
     let one = |text: &str, name: &str| (words(text), name.to_owned());
     let first = format!("{round}--0");
     vec![
-        one("provision --plan aws --name new", "runtime \"new\" of plan aws"),
+        one(
+            "provision --plan aws --name new",
+            "\"new\" of plan aws for account local-account, subaccount local-subaccount, user developer@example.test",
+        ),
         one("update one --param autoScalerMax=9", "autoScalerMax of runtime \"one\""),
         one("resume rest", "runtime \"rest\""),
         one("bind one", "runtime \"one\""),

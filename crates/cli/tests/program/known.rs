@@ -143,8 +143,9 @@ fn reconciliations_are_listed_looked_into_and_switched_off_and_on() {
     let print = |words: &[&str]| landscape.prints(&[&["reconciliations"], words].concat());
 
     let listed = print(&[]);
-    assert!(listed.starts_with("SHOOT  "), "{listed}");
-    assert!(listed.lines().skip(1).any(|line| line.starts_with(&shoot)), "{listed}");
+    assert!(listed.starts_with("NAME  "), "{listed}");
+    assert!(listed.lines().skip(1).any(|line| line.starts_with("one  ")), "{listed}");
+    assert!(print(&["-o", "wide"]).contains(&shoot), "{listed}");
     assert!(listed.lines().all(|line| line.chars().count() <= 80), "{listed}");
     let known = print(&["-o", "known", "-c", &shoot]);
     assert!(known.starts_with("SCHEDULING ID  ") && known.contains(&runtime), "{known}");
@@ -200,6 +201,16 @@ fn operators_choose_runtimes_with_the_known_flags() {
     let saved = landscape.prints(&["kubeconfig", "-g", "CA0001", "-r", &runtime]);
     let name = saved.trim_end().strip_prefix("Kubeconfig saved to ").unwrap();
     assert!(landscape.data.path().join(name).exists(), "{saved}");
+    let again = landscape.fails(&["kc", "-c", &shoot]);
+    assert!(again.contains(&format!("{name} exists")) && again.contains("--overwrite"), "{again}");
+    assert_eq!(landscape.prints(&["kc", "-c", &shoot, "--overwrite"]), saved);
+    let unwritten = landscape.fails(&["kc", "one", "--overwrite"]);
+    assert!(unwritten.contains("--overwrite needs --output"), "{unwritten}");
+    // A file that is there is found before there are credentials.
+    let two = landscape.of("two", "shootName");
+    std::fs::write(landscape.data.path().join(name.replace(&shoot, &two)), "mine").unwrap();
+    assert!(landscape.fails(&["kc", "-c", &two]).contains("exists"));
+    assert_eq!(landscape.prints(&["bindings", "two", "-o", "name"]), "");
     let several = landscape.fails(&["kc", "-g", "CA0001", "-s", "other"]);
     assert!(several.contains("no runtimes matched the input options"), "{several}");
     assert!(landscape.fails(&["kc", "-g", "CA0001"]).contains("account/subaccount"));

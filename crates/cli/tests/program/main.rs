@@ -12,11 +12,14 @@ mod fake;
 mod fleet;
 mod known;
 mod landscape;
+mod named;
+mod original;
 mod outputs;
 mod provision;
 mod readme;
 mod remote;
 mod runtimes;
+mod scripts;
 mod steps;
 mod stranger;
 #[path = "../support/mod.rs"]

@@ -25,6 +25,12 @@ fn runtimes() -> (u16, Value) {
     (200, json!({"data": [runtime], "count": 1, "totalCount": 1}))
 }
 
+/// The same as an export: a line for each.
+fn exported() -> (u16, Value) {
+    let (status, mut page) = runtimes();
+    (status, page["data"][0].take())
+}
+
 fn operation(id: &str, state: &str, failure: &Value) -> Value {
     json!({
         "id": id, "kind": "provision", "instance": INSTANCE, "state": state,
@@ -122,9 +128,10 @@ fn an_operation_is_found_by_a_part_of_its_id_or_by_the_name_of_its_runtime() {
     let newest = (200, json!({"operations": [{"id": OTHER}], "next": null}));
     let nothing = (200, json!({"data": [], "count": 0, "totalCount": 0}));
 
+    let none = || (200, Value::Null);
     // No runtime is called so, and none has such an id.
-    let by_end = [&[operations(), nothing.clone(), nothing.clone()][..], &rest].concat();
-    let by_name = [&[operations(), nothing, runtimes(), newest][..], &rest].concat();
+    let by_end = [&[operations(), nothing.clone(), none()][..], &rest].concat();
+    let by_name = [&[operations(), nothing, exported(), newest][..], &rest].concat();
 
     // Who may not list runtimes names none.
     let forbidden =
@@ -164,7 +171,7 @@ fn operations_of_the_provisioner_are_found_by_the_name_of_a_runtime_at_the_broke
     let rest = [(200, ended), (200, json!([])), (200, json!({"kind": "ended", "reason": ""}))];
     let newest = (200, json!({"operations": [{"id": OTHER}], "next": null}));
     let nothing = (200, json!({"data": [], "count": 0, "totalCount": 0}));
-    let found = [&[operations(), nothing.clone(), runtimes(), newest][..], &rest].concat();
+    let found = [&[operations(), nothing.clone(), exported(), newest][..], &rest].concat();
     let broker = Broker::answering(found);
 
     let shown = broker.prints(&["operations", "payments-prod", "--provisioner"]);
@@ -172,7 +179,7 @@ fn operations_of_the_provisioner_are_found_by_the_name_of_a_runtime_at_the_broke
     assert!(shown.starts_with(&format!("Operation  {OTHER}\n")), "{shown}");
     assert_eq!(broker.asked()[3], "/operations?instance=r&limit=1");
 
-    let broker = Broker::answering(vec![nothing, runtimes(), operations()]);
+    let broker = Broker::answering(vec![nothing, exported(), operations()]);
     broker.prints(&["operations", "--instance", "payments-prod", "--provisioner"]);
     assert_eq!(broker.asked()[2], "/operations?limit=50&instance=r");
 
@@ -188,7 +195,8 @@ fn operations_of_the_provisioner_are_found_by_the_name_of_a_runtime_at_the_broke
 #[test]
 fn operations_of_what_is_no_runtime_are_listed() {
     let nothing = (200, json!({"data": [], "count": 0, "totalCount": 0}));
-    let broker = Broker::answering(vec![nothing.clone(), nothing.clone(), operations(), nothing]);
+    let none = (200, Value::Null);
+    let broker = Broker::answering(vec![nothing.clone(), none, operations(), nothing]);
 
     let listed = broker.prints_in(None, &["operations", "--instance", "job/drift/dry-run"]);
 

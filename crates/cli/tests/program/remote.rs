@@ -117,6 +117,19 @@ fn a_person_logs_in_with_a_password_and_the_token_is_renewed() {
 
     let listed = elsewhere.prints(&["runtimes"]);
     assert!(listed.starts_with("NAME "), "{listed}");
+    let far = [
+        "context",
+        "add",
+        "far away",
+        "--server",
+        "https://kcp.test",
+        "--issuer",
+        "https://id.test",
+    ];
+    let added = elsewhere.kcp(&far);
+    let next = String::from_utf8(added.stderr).unwrap();
+    assert_eq!(next, "\nNext:\n  kcp --context 'far away' login\n");
+    elsewhere.prints(&["context", "remove", "far away"]);
     let contexts = elsewhere.prints(&["context", "-o", "json"]);
     let contexts: Value = serde_json::from_str(&contexts).unwrap();
     assert_eq!(contexts["contexts"][0]["used"], true);
@@ -179,7 +192,8 @@ fn hints_lead_to_the_same_context_again() {
     elsewhere.prints(&["login", "-u", &user, "-p", &password]);
 
     let words = ["--context", "dev", "provision", "--yes", "--plan", "aws", "--name", "far"];
-    let ordered = elsewhere.kcp(&words);
+    let owner = ["-g", "ga", "-s", "sa", "-u", "me@example.test"];
+    let ordered = elsewhere.kcp(&[&words[..], &owner].concat());
 
     let hint = String::from_utf8(ordered.stderr).unwrap();
     assert!(
@@ -311,6 +325,16 @@ fn orders_go_under_the_client_that_the_known_settings_name_and_a_refusal_names_t
     let shoot = elsewhere.prints(&["rt", "-o", "custom=S:shootName"]);
     let shoot = shoot.lines().nth(1).unwrap();
 
+    // Nothing of the toy on this machine is ordered elsewhere.
+    let order =
+        ["provision", "--plan", "aws", "--name", "two", "-g", "ga", "-u", "me@example.test"];
+    for more in [&["--yes"][..], &["--dry-run"]] {
+        let refused = elsewhere.fails(&[&order[..], more].concat());
+        let needed = "elsewhere an order needs --global-account, --subaccount and --user";
+        assert!(refused.contains(needed), "{refused}");
+    }
+    let refused = elsewhere.fails(&[&order[..], &["-s", "sa", "--yes"]].concat());
+    assert!(refused.contains("the login lacks the scope broker:write"), "{refused}");
     // The group of an administrator of runtimes does not order.
     for words in [&["d", "-c", shoot, "--yes"][..], &["bind", "one", "--yes"], &["catalog"]] {
         let refused = elsewhere.fails(words);

@@ -236,7 +236,8 @@ fn whole_ids_and_shoots_are_asked_for_and_not_looked_for_among_all_runtimes() {
 
     // A broker that does not know the filter gives others as well.
     let all = page(&[runtime(2, "succeeded"), runtime(3, "succeeded")], 2);
-    let broker = Broker::answering(vec![all.clone(), all.clone(), all]);
+    let exported = (200, runtime(2, "succeeded"));
+    let broker = Broker::answering(vec![all.clone(), all, exported]);
     let absent = String::from_utf8(broker.kcp(&["bindings", "c-308c6c3"]).stderr).unwrap();
     assert!(absent.contains("there is no instance"), "{absent}");
 }

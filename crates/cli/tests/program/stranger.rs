@@ -64,7 +64,11 @@ fn a_stranger_is_in_a_runtime_by_the_hints_alone() {
     let order = line(&greeting, " provision ");
     let enter = line(&greeting, " bind ");
     let hint = typed(folder.path(), &order);
-    assert!(hint.contains("Order runtime \"demo\" of plan aws. Type [y/N]: "), "{hint}");
+    assert!(
+        hint.contains("Order runtime \"demo\" of plan aws for account local-account, "),
+        "{hint}"
+    );
+    assert!(hint.contains(". Type [y/N]: "), "{hint}");
     assert!(hint.contains(" succeeded after "), "{hint}");
     let namespaces = typed(folder.path(), &enter);
     assert!(namespaces.contains("kyma-system"), "{namespaces}");

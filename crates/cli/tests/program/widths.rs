@@ -9,6 +9,7 @@ use std::{
     process::{Command, Stdio},
 };
 
+use jiff::SignedDuration;
 use regex::Regex;
 
 use crate::support::{KCP, free_ports, start};
@@ -79,6 +80,14 @@ const COMMANDS: &[(&str, bool, Same)] = &[
     ("kubeconfig one", false, First),
 ];
 
+/// The same for an orchestration that is planned, and for trouble; they come last, because nothing else is then as it was.
+const LATER: &[(&str, bool, Same)] = &[
+    ("orchestrations", true, Nothing),
+    ("orchestrations -o wide", false, Nothing),
+    ("landscape trouble", true, All),
+    ("landscape trouble -o wide", false, All),
+];
+
 /// What a command prints to a pipe; it must succeed.
 fn prints(data: &Path, words: &str) -> String {
     let mut command = Command::new(KCP);
@@ -135,7 +144,14 @@ fn every_output_fits_its_terminal_and_is_what_the_sample_says() {
 
     let steady = Steady::new();
     let (mut sample, mut wrong) = (String::new(), Vec::new());
-    for (words, cut, same) in COMMANDS {
+    for (number, (words, cut, same)) in COMMANDS.iter().chain(LATER).enumerate() {
+        if number == COMMANDS.len() {
+            let month = SignedDuration::from_hours(30 * 24);
+            let at = (base::Clock::running().now() + month).to_string();
+            let plan = format!("upgrade cluster -t plan=aws,region=eu-.* --schedule {at} --yes");
+            prints(data.path(), &plan);
+            prints(data.path(), "landscape trouble make avs slow --nth 9999 --with delay_ms=1");
+        }
         for (name, width) in [("80", Some(80)), ("140", Some(140)), ("pipe", None)] {
             let text = match width {
                 Some(width) => shows(data.path(), words, width),

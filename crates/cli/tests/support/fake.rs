@@ -21,32 +21,46 @@ pub(crate) struct Broker {
 
 impl Broker {
     pub(crate) fn answering(answers: Vec<(u16, Value)>) -> Self {
-        let written = answers.into_iter().map(|(status, body)| {
-            let body = body.to_string();
-            let length = body.len();
-            format!(
-                "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n\
-                 Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-            )
-        });
-        Self::sending(written.collect())
+        Self::sending(answers.into_iter().map(|(status, body)| written(status, &body)).collect())
     }
 
     /// The same with answers as they are sent.
     pub(crate) fn sending(answers: Vec<String>) -> Self {
+        let (count, mut answers) = (answers.len(), answers.into_iter());
+        Self::serving(count, move |request| {
+            let path = request.split(' ').nth(1).unwrap().to_owned();
+            (path, answers.next().unwrap())
+        })
+    }
+
+    /// A broker that answers each request, such as `GET /runtimes?page=1`, by what it is; it keeps methods, too.
+    pub(crate) fn like(answer: impl Fn(&str) -> (u16, Value) + Send + 'static) -> Self {
+        Self::serving(usize::MAX, move |request| {
+            let (status, body) = answer(request);
+            (request.to_owned(), written(status, &body))
+        })
+    }
+
+    /// Answers so many requests; `answer` gives what is kept of one, and its answer.
+    fn serving(
+        count: usize,
+        mut answer: impl FnMut(&str) -> (String, String) + Send + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
         let asked = Arc::new(Mutex::new(Vec::new()));
         let kept = asked.clone();
         thread::spawn(move || {
-            for answer in answers {
+            for _ in 0..count {
                 let (mut stream, _) = listener.accept().unwrap();
                 let mut request = BufReader::new(stream.try_clone().unwrap());
                 let mut head = String::new();
                 while !head.ends_with("\r\n\r\n") {
                     assert_ne!(request.read_line(&mut head).unwrap(), 0, "{head}");
                 }
-                kept.lock().unwrap().push(head.split(' ').nth(1).unwrap().to_owned());
+                let line = head.split(" HTTP/").next().unwrap();
+                let (line, answer) = answer(line);
+                kept.lock().unwrap().push(line);
                 // An answer may be lost when the connection is closed before the body is read.
                 let head = head.to_ascii_lowercase();
                 let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
@@ -103,4 +117,14 @@ impl Broker {
     pub(crate) fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }
+}
+
+/// An answer as it is sent; null is no body.
+fn written(status: u16, body: &Value) -> String {
+    let body = if body.is_null() { String::new() } else { body.to_string() };
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\n\
+         Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
 }

@@ -100,7 +100,12 @@ impl Settings {
             .into()
     }
 
-    /// The evaluation that those of a runtime belong to.
+    /// The evaluations that those of a runtime may belong to, whatever plan it had when they were made.
+    pub fn parents(&self) -> impl Iterator<Item = i64> {
+        [Some(self.parent_id), self.trial.map(|ids| ids.parent_id)].into_iter().flatten()
+    }
+
+    /// The evaluation that a new one of a runtime belongs to.
     pub fn parent_of(&self, plan: &str, scope: Scope<'_>) -> i64 {
         let trial = matches!(plan, "trial" | "free") && scope == Scope::Internal;
         self.trial.filter(|_| trial).map_or(self.parent_id, |ids| ids.parent_id)

@@ -1,7 +1,7 @@
 //! Empties an account before it is given to another tenant.
 //!
-//! What a reader would get wrong: the regions listed here are the least that is looked at. What an account can use beyond them, Amazon is
-//! asked for each time: a catalog may sell regions that are not listed.
+//! What a reader would get wrong: the regions are those that Amazon lists for the account. In a region that the account has not opted in to
+//! nothing can be left, and every call is refused.
 
 use std::collections::BTreeSet;
 
@@ -21,38 +21,22 @@ pub enum Market {
 }
 
 impl Market {
-    /// The regions that are emptied whatever Amazon lists; the first one is asked for the others.
-    pub fn regions(self) -> &'static [&'static str] {
+    /// The region that is asked for the others: every account can use it.
+    pub fn home(self) -> &'static str {
         match self {
-            Self::Global => &[
-                "eu-central-1",
-                "eu-south-1",
-                "eu-west-1",
-                "eu-west-2",
-                "ca-central-1",
-                "sa-east-1",
-                "us-east-1",
-                "us-west-1",
-                "us-west-2",
-                "ap-northeast-1",
-                "ap-northeast-2",
-                "ap-south-1",
-                "ap-southeast-1",
-                "ap-southeast-2",
-            ],
-            Self::Chinese => &["cn-north-1", "cn-northwest-1"],
-            Self::Ns2 => &["us-gov-east-1", "us-gov-west-1"],
+            Self::Global => "eu-central-1",
+            Self::Chinese => "cn-north-1",
+            Self::Ns2 => "us-gov-east-1",
         }
     }
 }
 
 impl Aws {
-    /// The regions where runtimes may have left something: the market's, and all others that the account can use.
+    /// The regions where runtimes may have left something: all that the account can use.
     async fn used_regions(&self, market: Market) -> Result<BTreeSet<String>, Error> {
-        let known = market.regions();
-        let mut all: BTreeSet<String> = known.iter().map(|region| (*region).to_owned()).collect();
-        if let Some(first) = known.first() {
-            all.extend(self.regions(first).await?);
+        let all: BTreeSet<String> = self.regions(market.home()).await?.into_iter().collect();
+        if all.is_empty() {
+            return Err(self.odd("listing regions", "field regionInfo: the account has no region"));
         }
         Ok(all)
     }
@@ -77,7 +61,7 @@ impl Aws {
         let mut failed = None;
         for (region, volume) in found.iter().filter(|(_, volume)| volume.state != "deleting") {
             if let Err(error) = self.delete_volume(region, &volume.id).await {
-                tracing::warn!(volume = volume.id, region, %error, "a volume stays");
+                tracing::warn!(volume = volume.id, region, %error, "volume not deleted");
                 failed = failed.or(Some(error));
             }
         }

@@ -12,7 +12,7 @@ impl Azure {
         let mut failed = None;
         for group in groups.iter().filter(|group| !group.is_deleting()) {
             if let Err(error) = self.delete_group(&group.name).await {
-                tracing::warn!(group = group.name, %error, "a resource group stays");
+                tracing::warn!(group = group.name, %error, "resource group not deleted");
                 failed = failed.or(Some(error));
             }
         }

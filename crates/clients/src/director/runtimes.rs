@@ -163,7 +163,8 @@ impl Director {
     }
 
     /// Registers a runtime that carries a label with a value of its own, by which it is found again
-    /// when the answer was lost. `again` looks before it registers.
+    /// when the answer was lost. `again` looks before it registers. [`Kind::AnswerLost`]: it may be registered, and whether it is
+    /// could not be found out.
     pub async fn register_once(
         &self,
         tenant: &str,
@@ -171,17 +172,26 @@ impl Director {
         (label, value): (&str, &str),
         again: bool,
     ) -> Result<String, Error> {
-        if again && let Some(id) = self.find_by_label(tenant, label, value).await? {
+        let doing = format!("registering runtime {}", runtime.name);
+        let found = async || {
+            let found = self.find_by_label(tenant, label, value).await;
+            found.map_err(|error| perhaps_done(error, &doing))
+        };
+        if again && let Some(id) = found().await? {
             return Ok(id);
         }
         let mut marked = runtime.clone();
         marked.labels.insert(label.into(), value.into());
-        let doing = format!("registering runtime {}", runtime.name);
         match self.demand::<Id>(tenant, &doing, REGISTER, json!({"in": marked})).await {
             Ok(made) => Ok(made.id),
-            // Whatever became of the call, what it made is found.
-            Err(error) if error.kind == Kind::AnswerLost || error.kind == Kind::Malformed => {
-                self.find_by_label(tenant, label, value).await?.ok_or(error)
+            // Whatever became of the call, what it made is found. What exists already may be ours: an earlier call that was slow.
+            Err(error)
+                if matches!(
+                    error.kind,
+                    Kind::AnswerLost | Kind::Malformed | Kind::AlreadyExists
+                ) =>
+            {
+                found().await?.ok_or(error)
             }
             Err(error) => Err(error),
         }
@@ -215,6 +225,12 @@ impl Director {
         Error::new(self.graphql.component(), Kind::Malformed, doing)
             .saying("it answered for another runtime")
     }
+}
+
+/// The look-up of what a call may have made failed: nobody knows whether it did.
+fn perhaps_done(error: Error, doing: &str) -> Error {
+    let said = Some(error.to_string());
+    Error { kind: Kind::AnswerLost, doing: doing.into(), said, ..error }
 }
 
 fn is_gone(error: &Error) -> bool {

@@ -13,12 +13,14 @@ use serde_json::Value;
 
 use super::{Gardener, SHOOTS};
 use crate::{
-    error::{Error, Kind},
+    error::{Component, Error, Kind},
     kubernetes::Resource,
 };
 
 /// The oldest and the newest version of Gardener whose fields are known.
 pub const SUPPORTED: (&str, &str) = ("1.65", "1.149");
+/// What is tried when a description is read, as errors name it.
+const READING: &str = "reading the fields of Shoots";
 /// How long a description is good.
 const FRESH: Duration = Duration::from_mins(10);
 /// Where a garden tells which Gardener it has.
@@ -86,9 +88,15 @@ impl Features {
         Self { version: version.map(str::to_owned), fields: fields.into_iter().collect() }
     }
 
-    /// The oldest supported Gardener; also what a garden without a description is taken for.
+    /// The oldest supported Gardener; also what a garden is taken for that has never described its Shoots and publishes no
+    /// later version.
     pub fn oldest() -> Self {
         Self::new(None, Field::ALL.into_iter().filter(|field| field.is_old()))
+    }
+
+    /// Whether there is more than the oldest Gardener has, or less.
+    fn differs_from_oldest(&self) -> bool {
+        self.fields != Self::oldest().fields
     }
 
     /// Gardener's version, where the garden tells it: `v1.117.0`.
@@ -102,7 +110,7 @@ impl Features {
     }
 
     /// What a description of `core.gardener.cloud/v1beta1` says, as `OpenAPI` of version 2 or 3; nothing when there are no
-    /// Shoots in it, or only ones that take any field.
+    /// Shoots in it. Shoots that take any field are those of the oldest Gardener.
     fn described(document: &Value) -> Option<Self> {
         let schemas = ["/components/schemas", "/definitions"]
             .into_iter()
@@ -120,10 +128,24 @@ impl Features {
             let mut named = schemas.iter();
             Some(named.find(|(name, _)| name.ends_with("core.v1beta1.Shoot"))?.1)
         })?;
-        find(document, shoot, "spec.kubernetes.version")?;
+        if find(document, shoot, "spec.kubernetes.version").is_none() {
+            let parts = [Some(shoot), find(document, shoot, "spec")];
+            let is_open = |part: &Value| part["x-kubernetes-preserve-unknown-fields"] == true;
+            return parts.into_iter().flatten().any(is_open).then(Self::oldest);
+        }
         let has = |field: &Field| find(document, shoot, field.path()).is_some();
         Some(Self::new(None, Field::ALL.into_iter().filter(has)))
     }
+}
+
+/// Whether a version of Gardener, such as `v1.117.0`, is later than the oldest supported one.
+fn is_after_oldest(version: &str) -> bool {
+    let numbers = |text: &str| {
+        let mut parts = text.trim_start_matches('v').split('.').map(|part| part.parse().ok());
+        Some((parts.next()??, parts.next()??))
+    };
+    let found: Option<(u32, u32)> = numbers(version);
+    found.is_some_and(|found| Some(found) > numbers(SUPPORTED.0))
 }
 
 /// The schema at a path. References are followed, also inside of `allOf`.
@@ -176,6 +198,11 @@ impl FeaturesRead {
         let last = known.last.as_ref()?;
         let good = last.contradictions == known.contradictions && last.read >= earliest;
         good.then(|| last.features.clone())
+    }
+
+    /// Whether the garden was last described as another one than the oldest.
+    fn differed_from_oldest(&self) -> bool {
+        self.known().last.as_ref().is_some_and(|last| last.features.differs_from_oldest())
     }
 
     fn contradictions(&self) -> u64 {
@@ -247,25 +274,34 @@ impl Gardener {
     }
 
     async fn read_features(&self) -> Result<Features, Error> {
-        let features = self.described().await?;
-        Ok(Features { version: self.published_version().await?, ..features })
+        let described = self.described().await?;
+        let version = self.published_version().await?;
+        let has_more = || {
+            self.features.differed_from_oldest() || version.as_deref().is_some_and(is_after_oldest)
+        };
+        // A kube-apiserver that has just started describes Gardener's kinds a moment later than its own.
+        if described.is_none() && has_more() {
+            let error = Error::new(Component::GARDENER, Kind::Unavailable, READING);
+            return Err(error.saying("the garden does not describe Shoots"));
+        }
+        Ok(Features { version, ..described.unwrap_or_else(Features::oldest) })
     }
 
-    async fn described(&self) -> Result<Features, Error> {
-        let doing = "reading the fields of Shoots";
+    /// The fields of Shoots; nothing when no document has Shoots.
+    async fn described(&self) -> Result<Option<Features>, Error> {
         let newer = format!("/openapi/v3/apis/{}/{}", SHOOTS.group, SHOOTS.version);
         for path in [newer.as_str(), "/openapi/v2"] {
-            match self.cluster.document::<Value>(doing, path).await {
+            match self.cluster.document::<Value>(READING, path).await {
                 Ok(document) => {
                     if let Some(features) = Features::described(&document) {
-                        return Ok(features);
+                        return Ok(Some(features));
                     }
                 }
                 Err(error) if matches!(error.kind, Kind::NotFound | Kind::Refused { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(Features::oldest())
+        Ok(None)
     }
 
     /// From the garden's own `ConfigMap`, or from the first Shoot that says who made it.
@@ -325,7 +361,16 @@ mod tests {
         let expected = [Field::StructuredAuthentication, Field::CredentialsBinding];
         assert_eq!(newer, Features::new(None, expected));
         assert_eq!(older, Features::new(None, [Field::StaticToken]));
-        assert_eq!(Features::described(&open), None);
+        assert_eq!(Features::described(&open), Some(Features::oldest()));
         assert_eq!(Features::described(&json!({"definitions": {}})), None);
+    }
+
+    #[test]
+    fn only_a_version_after_the_oldest_says_that_there_must_be_more() {
+        let later = ["v1.66.0", "v1.117.3", "1.149.0", "v2.0.0"];
+        let others = ["v1.65.2", "v1.9.0", "unknown", ""];
+
+        assert!(later.into_iter().all(is_after_oldest));
+        assert!(!others.into_iter().any(is_after_oldest));
     }
 }

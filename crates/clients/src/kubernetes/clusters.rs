@@ -121,6 +121,7 @@ impl fmt::Debug for Clusters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Clusters")
             .field("component", &self.component)
+            .field("networks", &self.networks)
             .field("kept", &self.len())
             .field("capacity", &self.capacity)
             .finish_non_exhaustive()

@@ -163,6 +163,9 @@ inputs! {
         /// How many nodes fewer during an update.
         #[serde(skip_serializing_if = "Option::is_none")]
         max_unavailable: Option<i32>,
+        /// Gardener's word for its purpose.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        purpose: Option<String>,
         /// Whether Gardener may raise the version of Kubernetes.
         #[serde(skip_serializing_if = "Option::is_none")]
         enable_kubernetes_version_auto_update: Option<bool>,

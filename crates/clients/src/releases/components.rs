@@ -24,12 +24,12 @@ pub struct ListedComponent {
     pub url: Option<String>,
 }
 
-/// The lists of components, by version.
-#[derive(Debug)]
+/// The lists of components, by version. Clones are the same ones.
+#[derive(Debug, Clone)]
 pub struct ComponentLists {
     released: Http,
     development: Http,
-    kept: Mutex<BTreeMap<String, Arc<Vec<ListedComponent>>>>,
+    kept: Arc<Mutex<BTreeMap<String, Arc<Vec<ListedComponent>>>>>,
 }
 
 #[derive(Deserialize)]
@@ -52,7 +52,7 @@ struct ComponentEntry {
 impl ComponentLists {
     /// The place of releases, and the place of what is not released yet.
     pub fn new(released: Http, development: Http) -> Self {
-        Self { released, development, kept: Mutex::default() }
+        Self { released, development, kept: Arc::default() }
     }
 
     /// The components of a version, prerequisites first; [`Kind::NotFound`] when there is no such version.

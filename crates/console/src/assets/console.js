@@ -135,6 +135,11 @@
   }
 
   function found() {
+    // What was refused while the server was away is asked for again.
+    if (lostAt) {
+      clearTimeout(refused);
+      refused = 0;
+    }
     [lostAt, tries, retryAt] = [0, 0, 0];
     line();
   }
@@ -175,6 +180,9 @@
   // A page that is looked at and shows what changes has one stream, or a pace of its own; any other has none.
   let events = null;
   let pace = null;
+  // A page that was refused a stream asks for one later.
+  let refused = 0;
+  const REFUSED_PAUSE = 15000;
   function listen() {
     const about = document.hidden ? "" : page()?.dataset.live || "";
     const paced = about.startsWith("every:");
@@ -192,7 +200,18 @@
       line("live");
       return;
     }
-    if (!events) open();
+    if (!events && !refused) open();
+  }
+
+  function refuse() {
+    close();
+    clearTimeout(refused);
+    refused = setTimeout(() => {
+      refused = 0;
+      listen();
+    }, REFUSED_PAUSE);
+    // It is no older than that; and whether it is the server or the session, the page says.
+    soon();
   }
 
   function close() {
@@ -216,14 +235,10 @@
     });
     own.addEventListener("error", () => {
       // A browser tries again by itself, unless it was refused: there may be too many open pages.
-      const refused = own.readyState === EventSource.CLOSED;
-      line(refused ? "full" : "lost");
-      if (!refused) miss();
-      if (!refused || events !== own) return;
-      close();
-      // Whether it is the server or the session, the page says.
-      if (lostAt) soon();
-      setTimeout(listen, 15000);
+      const closed = own.readyState === EventSource.CLOSED;
+      line(closed ? "full" : "lost");
+      if (!closed) miss();
+      if (closed && events === own) refuse();
     });
     own.addEventListener("operation", (event) => {
       const now = (page()?.dataset.live || "").split(" ");
@@ -279,10 +294,30 @@
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy]");
     if (!button) return;
-    await navigator.clipboard?.writeText(button.dataset.copy);
-    button.textContent = "copied";
-    setTimeout(() => { button.textContent = "copy"; }, 1200);
+    const done = await copy(button);
+    button.textContent = done ? "copied" : "select and copy";
+    if (done) setTimeout(() => { if (button.textContent === "copied") button.textContent = "copy"; }, 1200);
   });
+
+  // Without TLS there is no clipboard: then by a selection, or by the reader, who sees the whole text.
+  async function copy(button) {
+    const text = button.dataset.copy;
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch { /* not offered, or not allowed */ }
+    const field = document.createElement("textarea");
+    field.value = text;
+    field.readOnly = true;
+    field.className = "unseen";
+    button.after(field);
+    field.select();
+    const done = document.execCommand("copy");
+    field.remove();
+    button.focus();
+    if (!done) write(button.previousElementSibling, text);
+    return done;
+  }
 
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.altKey || event.ctrlKey || event.metaKey || event.target.matches("input, select, textarea")) return;

@@ -1,6 +1,6 @@
 //! One simulated system: what it keeps, and the calls that it got.
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,6 +12,7 @@ use crate::{
     error::PageError,
     layout::{self, Frame, Live, Section},
     operations::with_query,
+    query::Query,
     words::count,
 };
 

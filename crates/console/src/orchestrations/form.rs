@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use axum::{
-    extract::{Query, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use broker::orchestrations::{CreatedOrchestration, Preview};
@@ -20,6 +20,7 @@ use crate::{
     layout::{self, Frame, Live, Section},
     marks::{Tone, message},
     names,
+    query::Query,
 };
 
 /// The form; an address may fill it.

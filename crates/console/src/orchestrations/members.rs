@@ -114,11 +114,13 @@ pub(super) async fn card(
                                 // An operation that has not begun has no page.
                                 b { (link(person, &member.operation_id, Some(name), has_begun(member) || begun.contains(&member.operation_id))) }
                                 div.small.faint { (member.shoot_name) " · " (member.service_plan_name) }
-                                div.small.why.narrow { (member.description) }
                             }
                             td { (pill(tone, word)) }
                             td.wide { div.why { (member.description) } }
                             td.wide.tight.small { @if member.maintenance_window_begin == no_time() { "–" } @else { (exact(member.maintenance_window_begin)) } }
+                        }
+                        @if !member.description.is_empty() {
+                            tr.narrow id={ "member-" (member.operation_id) "-why" } { td.small.why colspan="2" { (member.description) } }
                         }
                     } }
                 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use broker::orchestrations::{Failures, Progress, StatusItem, Wave};
 use domain::orchestration::no_time;
 use jiff::Timestamp;
@@ -20,6 +20,7 @@ use crate::{
     forms,
     layout::{self, Frame, Live, Section},
     marks::{self, Tone, flag, message, pill},
+    query::Query,
     words::{count, exact, id, since, until},
 };
 

@@ -2,7 +2,7 @@
 
 use broker::{
     answers::plan_of,
-    operations::view::{OperationCount, Snapshot, Success},
+    operations::view::{OperationCount, Present, Snapshot, Success},
 };
 use maud::{Markup, html};
 
@@ -29,24 +29,22 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Counts; `active` are all operations in progress, unless there are `more`.
+    /// Counts; `active` are all operations in progress, unless there are so many that the `present` work was counted by the store.
     pub(super) async fn read(
         console: &Console,
         active: &[Snapshot],
-        more: bool,
+        present: Option<&Present>,
     ) -> Result<Self, PageError> {
-        let (operations, answers) = (&console.parts().operations, &console.parts().answers);
+        let operations = &console.parts().operations;
         // What has ended just now is counted as well. Of many, or where that fails, the background task adds the rest.
         let _ = operations.count_ended(plan_of).await;
         let unfinished = operations.unfinished().await?;
         let ended = operations.success(DAYS).await?;
-        let (waiting, retrying) = if more {
-            let standing = answers.present().await?.standing;
-            (standing.waiting, standing.failing)
-        } else {
-            let of = |word| active.iter().filter(|it| standing(it).1 == word).count() as u64;
-            (of("waiting"), of("retrying"))
-        };
+        let of = |word| active.iter().filter(|it| standing(it).1 == word).count() as u64;
+        let (waiting, retrying) = present.map_or_else(
+            || (of("waiting"), of("retrying")),
+            |present| (present.standing.waiting, present.standing.failing),
+        );
         Ok(Self { waiting, retrying, ..Self::of(&unfinished, &ended) })
     }
 

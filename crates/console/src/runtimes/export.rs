@@ -5,7 +5,7 @@
 
 use axum::{
     body::{Body, Bytes},
-    extract::{Query, State},
+    extract::State,
     http::header::{CONTENT_DISPOSITION, CONTENT_TYPE},
     response::{IntoResponse, Response},
 };
@@ -22,6 +22,7 @@ use crate::{
     access::{Person, RUNTIMES_READ},
     error::PageError,
     operations::with_query,
+    query::Query,
 };
 
 /// Where the export of what is shown is.

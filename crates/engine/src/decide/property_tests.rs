@@ -20,11 +20,11 @@ struct Event {
 
 fn events() -> impl Strategy<Value = Vec<Event>> {
     let run = prop_oneof![
-        5 => Just(RunEnd::Said(Ending::Done)),
+        5 => Just(RunEnd::Returned(Ending::Done)),
         3 => Just(waits()),
         3 => Just(boom()),
         1 => Just(RunEnd::Skipped("not needed".into())),
-        1 => Just(RunEnd::Said(Ending::Again { after: MINUTE, reason: "again".into() })),
+        1 => Just(RunEnd::Returned(Ending::Again { after: MINUTE, reason: "again".into() })),
     ];
     let event = (run, proptest::bool::weighted(0.2), proptest::bool::weighted(0.1), 0.0..1.0)
         .prop_map(|(run, crash, skip, jitter)| Event { run, crash, skip, jitter });
@@ -150,7 +150,8 @@ proptest! {
 #[test]
 fn the_property_is_red_when_a_stage_is_closed_before_its_last_step() {
     let shape = shape(&[2, 1], Retry::DEFAULT);
-    let done = Event { run: RunEnd::Said(Ending::Done), crash: false, skip: false, jitter: 0.0 };
+    let done =
+        Event { run: RunEnd::Returned(Ending::Done), crash: false, skip: false, jitter: 0.0 };
 
     assert!(live(&shape, &[done], PlantedBug::StageClosedEarly).is_err());
 }

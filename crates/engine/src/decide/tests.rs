@@ -55,7 +55,7 @@ pub(super) fn boom() -> RunEnd {
 }
 
 pub(super) fn waits() -> RunEnd {
-    RunEnd::Said(Ending::Wait(Waiting {
+    RunEnd::Returned(Ending::Wait(Waiting {
         reason: Cow::Borrowed("not yet"),
         at_latest: None,
         signal: None,
@@ -75,7 +75,7 @@ fn the_commit_of_the_first_step_leaves_pending_and_starts_the_limit() {
     let (position, at) = begin(&shape);
 
     let waited = decide(&shape, at, &position, &waits(), &reading(noon()));
-    let moved = decide(&shape, at, &position, &RunEnd::Said(Ending::Done), &reading(noon()));
+    let moved = decide(&shape, at, &position, &RunEnd::Returned(Ending::Done), &reading(noon()));
 
     assert_eq!(waited.position.state, State::Pending);
     assert_eq!(moved.position.state, State::InProgress);
@@ -119,7 +119,7 @@ fn a_step_that_is_done_has_all_its_time_again_when_its_stage_starts_over() {
     let position = decide(&shape, at, &position, &boom(), &reading(noon())).position;
     assert!(position.clock("step 0.0").waiting_since.is_some());
 
-    let done = RunEnd::Said(Ending::Done);
+    let done = RunEnd::Returned(Ending::Done);
     let position = decide(&shape, at, &position, &done, &reading(noon() + MINUTE)).position;
 
     assert_eq!(position.clock("step 0.0").waiting_since, None);
@@ -186,7 +186,7 @@ fn ten_minutes_of_failing_start_the_stage_over_without_giving_the_step_its_time_
     let shape = shape(&[2], Retry::DEFAULT);
     let (position, at) = begin(&shape);
     let position =
-        decide(&shape, at, &position, &RunEnd::Said(Ending::Done), &reading(noon())).position;
+        decide(&shape, at, &position, &RunEnd::Returned(Ending::Done), &reading(noon())).position;
     let reads =
         |minutes| Reading { memory_since: Some(noon()), ..reading(noon() + minutes * MINUTE) };
 
@@ -231,9 +231,9 @@ fn again_starts_the_stage_over_and_finish_ends_the_operation_well() {
     let shape = shape(&[2, 1], Retry::DEFAULT);
     let (position, at) = begin(&shape);
     let position =
-        decide(&shape, at, &position, &RunEnd::Said(Ending::Done), &reading(noon())).position;
-    let again = RunEnd::Said(Ending::Again { after: MINUTE, reason: "not there".into() });
-    let finish = RunEnd::Said(Ending::Finish { reason: "nothing to do".into() });
+        decide(&shape, at, &position, &RunEnd::Returned(Ending::Done), &reading(noon())).position;
+    let again = RunEnd::Returned(Ending::Again { after: MINUTE, reason: "not there".into() });
+    let finish = RunEnd::Returned(Ending::Finish { reason: "nothing to do".into() });
 
     let over = decide(&shape, (0, 1), &position, &again, &reading(noon()));
     let ended = decide(&shape, (0, 1), &position, &finish, &reading(noon()));
@@ -249,7 +249,7 @@ fn the_operations_limit_ends_it_at_the_boundary_and_says_so() {
     let shape = shape(&[2], Retry::DEFAULT);
     let (position, at) = begin(&shape);
     let position =
-        decide(&shape, at, &position, &RunEnd::Said(Ending::Done), &reading(noon())).position;
+        decide(&shape, at, &position, &RunEnd::Returned(Ending::Done), &reading(noon())).position;
 
     assert_eq!(boundary(&shape, &position, None, noon() + shape.limit - MINUTE), None);
     let ended = boundary(&shape, &position, None, noon() + shape.limit).unwrap();

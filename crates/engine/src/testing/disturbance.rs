@@ -121,13 +121,13 @@ impl Hooks for Nemesis {
 
     fn bend(&self, step: &str, end: RunEnd) -> RunEnd {
         match &self.disturbance {
-            Disturbance::RunTwice if end == RunEnd::Said(Ending::Done) => {
+            Disturbance::RunTwice if end == RunEnd::Returned(Ending::Done) => {
                 let mut seen = self.seen();
                 if seen.done_once.iter().any(|done| done == step) {
                     return end;
                 }
                 seen.done_once.push(step.to_owned());
-                RunEnd::Said(Ending::Wait(waiting("it is run twice")))
+                RunEnd::Returned(Ending::Wait(waiting("it is run twice")))
             }
             Disturbance::FailForGood(failing) if failing == step => RunEnd::Transient {
                 failure: Failure::new("test", "for_good", "it fails for good"),

@@ -187,7 +187,7 @@ impl<S: Storage> Replica<S> {
                 true
             }
             Err(error) => {
-                warn!(%error, "strays could not be looked for");
+                warn!(%error, "cannot look for stranded operations");
                 false
             }
         }

@@ -33,7 +33,7 @@ impl<S: Storage> Replica<S> {
                         }
                     });
                 if let Err(error) = thread {
-                    warn!(%error, "the heartbeat has no thread; the lease will run out");
+                    warn!(%error, "cannot start the heartbeat thread; the lease will run out");
                 }
             }
         }

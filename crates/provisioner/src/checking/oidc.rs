@@ -1,5 +1,7 @@
 //! Rules for who vouches for a cluster's users.
 
+use std::fmt;
+
 use super::must;
 use crate::{Error, configuration::Oidc};
 
@@ -18,7 +20,7 @@ pub(super) fn check(oidc: &Oidc, at: &str) -> Result<(), Error> {
     for (name, text) in texts {
         must(!text.trim().is_empty(), format_args!("{at}.{name}"), "must not be empty")?;
     }
-    must(is_https(&oidc.issuer_url), format_args!("{at}.issuerURL"), "must begin with https://")?;
+    address(&oidc.issuer_url, format_args!("{at}.issuerURL"))?;
     must(!oidc.signing_algs.is_empty(), format_args!("{at}.signingAlgs"), "must not be empty")?;
     for algorithm in &oidc.signing_algs {
         must(
@@ -30,7 +32,17 @@ pub(super) fn check(oidc: &Oidc, at: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// With a host behind it.
-fn is_https(url: &str) -> bool {
-    url.strip_prefix("https://").is_some_and(|rest| !rest.is_empty() && !rest.starts_with('/'))
+/// Refuses an address that no kube-apiserver takes for an issuer.
+fn address(issuer: &str, at: fmt::Arguments<'_>) -> Result<(), Error> {
+    let (scheme, rest) = issuer.split_once("://").unwrap_or_default();
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (host, path) = rest.split_at(end);
+    let (path, fragment) = path.split_once('#').unwrap_or((path, ""));
+    let query = path.split_once('?').map_or("", |(_, query)| query);
+    let is_https = scheme.eq_ignore_ascii_case("https") && !host.is_empty();
+    must(is_https, at, "must begin with https://")?;
+    must(!issuer.contains(char::is_whitespace), at, "must not contain white space")?;
+    must(!host.contains('@'), at, "must not contain a username or password")?;
+    must(query.is_empty(), at, "must not contain a query")?;
+    must(fragment.is_empty(), at, "must not contain a fragment")
 }

@@ -16,7 +16,7 @@ pub async fn keep(gardener: Gardener, clock: Clock) {
     loop {
         if let Err(error) = gardener.refresh_features().await {
             let error = base::failure::chain(&error);
-            tracing::warn!(error, "the garden does not tell which fields its Shoots have");
+            tracing::warn!(error, "gardener: cannot read the fields of Shoots");
         }
         clock.sleep(EVERY).await;
     }

@@ -225,8 +225,9 @@ impl Provisioner {
         let id = match made {
             Ok(id) => id,
             Err(error) => {
-                // Nothing was registered for sure: nothing is left to clean up.
-                if !matches!(error.kind, Kind::AnswerLost | Kind::Malformed | Kind::Unavailable) {
+                // Nothing was registered for sure: nothing is left to clean up. An earlier call may still be on its way.
+                let unknown = [Kind::AnswerLost, Kind::Malformed, Kind::Unavailable];
+                if intent.new && !unknown.contains(&error.kind) {
                     self.0.store.drop_intent(intent.id).await?;
                 }
                 return Err(registering(error));

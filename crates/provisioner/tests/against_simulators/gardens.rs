@@ -142,6 +142,26 @@ async fn an_upgrade_to_kubernetes_1_32_carries_the_issuer_over() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_issuer_that_gardener_took_away_with_an_upgrade_of_its_own_comes_back_with_the_next_change()
+ {
+    let world = World::playing("1.117").await;
+    let made = world.provisioned(with_issuer(&world, "forced", "1.31.4")).await;
+    let newer = json!({"version": "1.32.4", "kubeAPIServer": {"oidcConfig": null}});
+    world.env().gardener.merge("forced", &json!({"spec": {"kubernetes": newer}})).await.unwrap();
+    assert!(log_in(&world, "forced", "kcp").await.is_err(), "the issuer is still known");
+
+    let nothing = UpgradeShoot::default();
+    let begun =
+        world.provisioner.upgrade_shoot(&caller(), &made.runtime_id, nothing).await.unwrap();
+    world.success_of(&begun.id).await;
+
+    log_in(&world, "forced", "kcp").await.unwrap();
+    let after = spec(&world, "forced").await;
+    assert_eq!(after["kubernetes"]["version"], "1.32.4");
+    assert_eq!(after["kubernetes"]["kubeAPIServer"]["oidcConfig"], Value::Null);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn kubernetes_1_34_goes_by_the_newer_names_where_the_older_ones_are_forbidden() {
     let world = World::playing("1.149").await;
     let server = world.landscape.running.clusters().server();

@@ -304,19 +304,19 @@ const KUBECONFIG: &str = "apiVersion: v1\nkind: Config\ncurrent-context: a\n\
 /// The parts that these settings are for.
 async fn parts(settings: &Settings) -> anyhow::Result<Picture> {
     let mut picture = Picture::default();
-    let (catalog, offer) = outside::catalog(settings)?;
+    let (catalog, offer) = from_settings::catalog(settings)?;
     settings.jobs.check(&catalog, &settings.catalog.expiring_plans)?;
     let doors = settings.access.doors();
     picture.add("catalog", catalog.defaults());
     picture.add("offer", &offer);
-    picture.add("provisioning", &outside::limits(settings, &settings.systems)?);
-    picture.add("deprovisioning", &outside::removal_limits(settings));
-    picture.add("update", &outside::update_limits(settings));
-    picture.add("upgrade kyma", &outside::kyma_limits(settings));
-    picture.add("upgrade cluster", &outside::cluster_limits(settings));
+    picture.add("provisioning", &from_settings::limits(settings, &settings.systems)?);
+    picture.add("deprovisioning", &from_settings::removal_limits(settings));
+    picture.add("update", &from_settings::update_limits(settings));
+    picture.add("upgrade kyma", &from_settings::kyma_limits(settings));
+    picture.add("upgrade cluster", &from_settings::cluster_limits(settings));
     picture.add("patience", &Patience::of(settings));
-    picture.add("answers", &outside::answers(settings));
-    for platform in outside::platforms(&settings.access)? {
+    picture.add("answers", &from_settings::answers(settings));
+    for platform in from_settings::platforms(&settings.access)? {
         picture.add("platform's user", &platform.user);
         picture.add("platform's password", &platform.password.expose_secret());
         picture.add("platform's tenant", &platform.tenant);
@@ -332,15 +332,16 @@ async fn parts(settings: &Settings) -> anyhow::Result<Picture> {
     picture.add("hosts", &settings.transport.hosts());
     picture.add("exceptions", &settings.exceptions()?);
     picture.add("doors", &doors);
-    let steps = outside::steps(&settings.runtimes, &settings.service_manager)?;
+    let steps = from_settings::steps(&settings.runtimes, &settings.service_manager)?;
     picture.add("steps", &steps);
     let password = steps.service_manager.map(|it| it.password.expose_secret().to_owned());
     picture.add("service manager", &password);
-    let (namespace, name) = outside::maintenance_policy(&settings.runtimes);
+    let (namespace, name) = from_settings::maintenance_policy(&settings.runtimes);
     picture.add("policy's namespace", &namespace);
     picture.add("policy's name", &name);
     let gates = Gates::unobserved(&Clock::running(), settings.transport.hosts());
-    picture.add("systems", &Systems::open(&settings.systems, &gates).await?);
+    picture.add("customers' clusters", &from_settings::customer_clusters(settings, &gates)?);
+    picture.add("systems", &SystemClients::open(&settings.systems, &gates).await?);
     Ok(picture)
 }
 

@@ -53,7 +53,7 @@ fn settings_of_connections_reach_the_listener() {
 fn a_platform_speaks_for_its_tenant_alone_and_has_a_password_worth_the_name() {
     let access = |more: &str| {
         let text = format!("[access]\nplatform_user = \"cf\"\n{more}\n");
-        outside::platforms(&read(&text).access)
+        from_settings::platforms(&read(&text).access)
     };
 
     let known = access("platform_password = \"twelve chars\"\nplatform_tenant = \"ga-1\"").unwrap();
@@ -98,7 +98,7 @@ fn what_is_waited_for_must_end_before_the_operation_does() {
             "[operations]\nlimit = \"{limit}\"\n[runtimes]\nlimit = \"6h\"\nreconciliation_limit = \"2h\"\n"
         );
         let settings = read(&text);
-        outside::limits(&settings, &settings.systems)
+        from_settings::limits(&settings, &settings.systems)
     };
 
     let limits = of("9h").unwrap();
@@ -116,22 +116,48 @@ fn settings_of_answers_reach_those_who_ask() {
         dashboard = \"https://dashboard.example.test/a\"\ntrial_documentation = \"https://docs.example.test\"\n\
         [runtimes]\nshoot_domain = \"shoots.example.test\"\n";
 
-    let answers = outside::answers(&read(text));
+    let answers = from_settings::answers(&read(text));
 
     assert_eq!(answers.kubeconfig_label.as_deref(), Some("https://broker.example.test"));
     assert_eq!(answers.dashboard, "https://dashboard.example.test/a");
     assert_eq!(answers.shoot_domain, "shoots.example.test");
     let notice = answers.trial_notice.unwrap();
     assert_eq!(notice.documentation, "https://docs.example.test");
-    let without = outside::answers(&read(""));
+    let without = from_settings::answers(&read(""));
     assert!(without.kubeconfig_label.is_none() && without.trial_notice.is_none());
+}
+
+/// Whether a cluster that an order brings, with a name of this machine as its address, is connected to.
+async fn is_reached(line: &str) -> bool {
+    let settings = read(&format!("[catalog]\n{line}\n"));
+    let gates = Gates::unobserved(&Clock::running(), settings.transport.hosts());
+    let clusters = from_settings::customer_clusters(&settings, &gates).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let kubeconfig = format!(
+        "{{apiVersion: v1, kind: Config, current-context: a, users: [{{name: a, user: {{token: t}}}}], \
+         clusters: [{{name: a, cluster: {{server: \"https://localhost:{}\"}}}}], \
+         contexts: [{{name: a, context: {{cluster: a, user: a}}}}]}}",
+        listener.local_addr().unwrap().port()
+    );
+    let Ok(cluster) = clusters.get(&kubeconfig.into()).await else { return false };
+    tokio::select! {
+        biased;
+        connected = listener.accept() => connected.is_ok(),
+        called = cluster.version() => called.is_ok(),
+    }
+}
+
+#[tokio::test]
+async fn a_name_of_an_order_leads_to_this_machine_only_where_the_settings_allow_it() {
+    assert!(!is_reached("").await);
+    assert!(is_reached("customer_networks = [\"127.0.0.0/8\", \"::1/128\"]").await);
 }
 
 #[test]
 fn settings_of_the_catalog_reach_the_offer() {
     let offer = |line: &str| {
         let settings = read(&format!("[catalog]\n{line}\n"));
-        outside::catalog(&settings).unwrap().1
+        from_settings::catalog(&settings).unwrap().1
     };
 
     for given in [true, false] {
@@ -144,7 +170,7 @@ fn settings_of_the_catalog_reach_the_offer() {
     let settings = read(
         "[catalog]\noidc_issuer_url = \"https://people.example.test/\"\noidc_client_id = \"c-1\"\n",
     );
-    let (catalog, _) = outside::catalog(&settings).unwrap();
+    let (catalog, _) = from_settings::catalog(&settings).unwrap();
     let printed = format!("{catalog:?}");
     assert!(printed.contains("https://people.example.test\"") && printed.contains("c-1"));
 }

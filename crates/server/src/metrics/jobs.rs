@@ -57,7 +57,7 @@ impl JobMetrics {
         for view in jobs {
             let job = view.name;
             self.enabled.get_or_create(&OfJob { job }).set(f64::from(u8::from(view.enabled)));
-            let Some(run) = &view.last_run else { continue };
+            let Some(run) = view.last_usual_run() else { continue };
             let started = run.started_at.as_second() as f64;
             self.last_run.get_or_create(&OfJob { job }).set(started);
             self.state.get_or_create(&InState { job, state: run.state.as_str() }).set(1.0);
@@ -113,6 +113,25 @@ mod tests {
             ended_at: None,
             failure: None,
             report,
+        }
+    }
+
+    #[test]
+    fn of_a_job_whose_runs_are_dry_runs_the_newest_dry_run_is_listed() {
+        let mut registry = Registry::default();
+        let metrics = JobMetrics::register(&mut registry);
+        let last_dry_run = Some(run(State::Succeeded));
+
+        let dry_run = true;
+        metrics.read(&[JobView { dry_run, last_dry_run, ..view("expiry", true, None) }]);
+
+        let mut text = String::new();
+        encode(&mut text, &registry).unwrap();
+        for line in [
+            "job_last_run_state{job=\"expiry\",state=\"succeeded\"} 1.0",
+            "job_last_run_timestamp_seconds{job=\"expiry\"} 1767268800.0",
+        ] {
+            assert!(text.lines().any(|it| it == line), "{text}");
         }
     }
 

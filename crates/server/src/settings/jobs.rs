@@ -29,13 +29,13 @@ macro_rules! job {
         #[derive(Debug, Config)]
         #[config(layer_attr(serde(deny_unknown_fields)))]
         pub struct $name {
-            /// Whether it runs by itself. `kcp job` starts it anyhow.
+            /// Run on schedule (`kcp job` always works).
             #[config(env = $enabled)]
             pub enabled: Option<bool>,
             /// How often it runs. After a downtime it runs once, at once.
             #[config(env = $every, deserialize_with = friendly)]
             pub every: Option<Duration>,
-            /// Whether its runs only tell what they would do.
+            /// Only report.
             #[config(env = $dry_run, default = false)]
             pub dry_run: bool,
             /// On how many candidates it acts in a minute at most.
@@ -122,7 +122,7 @@ job! {
     /// Lists where stored and real state differ; repairs nothing. Default: once a day.
     Drift: "drift", "KCP_BROKER_JOB_DRIFT_ENABLED", "KCP_BROKER_JOB_DRIFT_EVERY",
         "KCP_BROKER_JOB_DRIFT_DRY_RUN", "KCP_BROKER_JOB_DRIFT_RATE";
-    /// How long a Shoot or an instance must have been as it is: one that is being made or removed is no difference.
+    /// Minimum age of a difference before it is listed.
     #[config(env = "KCP_BROKER_JOB_DRIFT_SETTLED", default = "1h", deserialize_with = friendly)]
     settled: Duration,
 }

@@ -37,7 +37,7 @@ macro_rules! links {
             pub idle_time: Duration,
         }
 
-        /// Which links use TLS.
+        /// TLS.
         #[derive(Debug, Config)]
         #[config(layer_attr(serde(deny_unknown_fields)))]
         pub struct $transport {

@@ -31,8 +31,8 @@ pub struct CatalogSettings {
     /// The names of the plans whose instances can expire: they are suspended and do not come back.
     #[config(env = "KCP_BROKER_CATALOG_EXPIRING_PLANS", default = ["trial", "free"], parse_env = confique::env::parse::list_by_comma)]
     pub expiring_plans: Vec<String>,
-    /// Whether instances can change to another plan. Which plans can follow which is in the catalog (`upgradableTo`). Off if nothing
-    /// is said, and on in `kcp up`.
+    /// Whether instances can change to another plan. Which plans can follow which is in the catalog (`upgradableTo`).
+    /// Default: off, on with `kcp up`.
     #[config(env = "KCP_BROKER_CATALOG_PLAN_CHANGES")]
     pub plan_changes: Option<bool>,
     /// Whether the schemas publish `oidc` and `administrators`.
@@ -41,11 +41,11 @@ pub struct CatalogSettings {
     /// Whether orders may choose the version of Kyma.
     #[config(env = "KCP_BROKER_CATALOG_ON_DEMAND_VERSIONS", default = false)]
     pub on_demand_versions: bool,
-    /// The issuer whose people may enter clusters, unless an order names another one. With `kcp up` it is the landscape's if nothing
-    /// is said.
+    /// The issuer whose people may enter clusters, unless an order names another one.
+    /// Default with `kcp up`: the landscape's issuer.
     #[config(env = "KCP_BROKER_CATALOG_OIDC_ISSUER_URL")]
     pub oidc_issuer_url: Option<Url>,
-    /// The client under which they do.
+    /// OIDC client id of clusters.
     #[config(env = "KCP_BROKER_CATALOG_OIDC_CLIENT_ID")]
     pub oidc_client_id: Option<String>,
 }
@@ -142,16 +142,16 @@ pub struct AnswerSettings {
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct ServiceManagerSettings {
-    /// Where it is. Without it the credentials of the order are used.
+    /// URL of the Service Manager. Without it the credentials of the order are used.
     #[config(env = "KCP_BROKER_SERVICE_MANAGER_URL")]
     pub url: Option<String>,
-    /// The user.
+    /// User.
     #[config(env = "KCP_BROKER_SERVICE_MANAGER_USER")]
     pub user: Option<String>,
-    /// How we prove it.
+    /// Password (client secret).
     #[config(env = "KCP_BROKER_SERVICE_MANAGER_PASSWORD")]
     pub password: Option<SecretString>,
-    /// Whether they count even when the order brings some.
+    /// Use these credentials even if the order has its own.
     #[config(env = "KCP_BROKER_SERVICE_MANAGER_ALWAYS", default = false)]
     pub always: bool,
 }

@@ -36,7 +36,7 @@ pub struct ProvisionerSettings {
     /// Where everything is kept.
     #[config(nested)]
     pub database: Database,
-    /// How operations are worked through.
+    /// Execution of operations.
     #[config(nested)]
     pub operations: Operations,
     /// How long the stages of operations may take. All stages of one operation together must take less than the broker
@@ -67,7 +67,7 @@ pub struct ProvisionerSettings {
     /// Connections to the API.
     #[config(nested)]
     pub connections: ConnectionSettings,
-    /// Which links use TLS.
+    /// TLS.
     #[config(nested)]
     pub transport: TransportSettings,
     /// Logs, traces and metrics.
@@ -93,7 +93,7 @@ pub struct Database {
     pub sealing_keys: PathBuf,
 }
 
-/// How operations are worked through.
+/// Execution of operations.
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct Operations {
@@ -112,7 +112,7 @@ pub struct Operations {
     /// How long the journal of an ended operation is kept.
     #[config(env = "KCP_PROVISIONER_KEEP_JOURNAL", default = "14d", deserialize_with = friendly)]
     pub keep_journal: Duration,
-    /// How long it is kept who asked for what, also after the instance is gone.
+    /// How long audit entries are kept.
     #[config(env = "KCP_PROVISIONER_KEEP_AUDIT", default = "365d", deserialize_with = friendly)]
     pub keep_audit: Duration,
 }
@@ -175,7 +175,7 @@ pub struct Director {
     /// The client id for the issuer of tokens.
     #[config(env = "KCP_PROVISIONER_DIRECTOR_CLIENT_ID", default = "kcp-provisioner")]
     pub client_id: String,
-    /// How we prove it.
+    /// Client secret.
     #[config(env = "KCP_PROVISIONER_DIRECTOR_CLIENT_SECRET", default = "")]
     pub client_secret: SecretString,
 }
@@ -184,13 +184,13 @@ pub struct Director {
 #[derive(Debug, Config)]
 #[config(layer_attr(serde(deny_unknown_fields)))]
 pub struct Kyma {
-    /// Below this address are the releases.
+    /// Base URL of the releases.
     #[config(
         env = "KCP_PROVISIONER_KYMA_RELEASES",
         default = "https://storage.googleapis.com/kyma-prow-artifacts"
     )]
     pub releases: Url,
-    /// Below this address is what is not released yet.
+    /// Base URL of versions that are not released yet.
     #[config(
         env = "KCP_PROVISIONER_KYMA_DEVELOPMENT",
         default = "https://storage.googleapis.com/kyma-development-artifacts"

@@ -45,7 +45,7 @@ section! {
         /// The group of all evaluations.
         #[config(env = "KCP_BROKER_AVS_GROUP_ID")]
         group_id: i64,
-        /// The evaluation they all belong to.
+        /// Parent of all evaluations.
         #[config(env = "KCP_BROKER_AVS_PARENT_ID")]
         parent_id: i64,
         /// The internal tester.
@@ -66,13 +66,13 @@ section! {
         /// The tags of external evaluations, likewise.
         #[config(env = "KCP_BROKER_AVS_EXTERNAL_TESTER_TAGS")]
         external_tester_tags: String,
-        /// Who tests trial and free runtimes. The three settings of trials count together or not at all.
+        /// Tester of trial and free runtimes. The three settings of trials count together or not at all.
         #[config(env = "KCP_BROKER_AVS_TRIAL_INTERNAL_TESTER_ACCESS_ID")]
         trial_internal_tester_access_id: i64,
-        /// Their group.
+        /// Group of trial evaluations.
         #[config(env = "KCP_BROKER_AVS_TRIAL_GROUP_ID")]
         trial_group_id: i64,
-        /// The evaluation they belong to.
+        /// Parent of trial evaluations.
         #[config(env = "KCP_BROKER_AVS_TRIAL_PARENT_ID")]
         trial_parent_id: i64,
         /// The class of tags with the shoot's name. The three classes count together or not at all.

@@ -13,7 +13,7 @@ use futures::{
 };
 use url::Url;
 
-use super::{About, Systems, Usage, director, gardener, releases};
+use super::{About, SystemClients, Usage, director, gardener, releases};
 use crate::{
     gates::Gates, patience::Patience, provisioner::ProvisionerAddresses,
     settings::provisioner::ProvisionerSettings,
@@ -67,7 +67,7 @@ impl<'a> Check<'a> {
     }
 }
 
-impl Systems {
+impl SystemClients {
     /// Checks all systems at once, and whether a broker of that patience waits long enough for the provisioner. Those
     /// that its plans do not call are named.
     pub async fn check_for(

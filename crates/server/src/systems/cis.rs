@@ -61,7 +61,7 @@ section! {
         /// The client that asks for tokens.
         #[config(env = "KCP_BROKER_CIS_EVENTS_CLIENT_ID")]
         client_id: String,
-        /// That client's secret.
+        /// Client secret.
         #[config(env = "KCP_BROKER_CIS_EVENTS_CLIENT_SECRET")]
         client_secret: SecretString,
         /// How many events a page has. Default: 150.
@@ -81,7 +81,7 @@ section! {
         /// The client that asks for tokens.
         #[config(env = "KCP_BROKER_CIS_ACCOUNTS_CLIENT_ID")]
         client_id: String,
-        /// That client's secret.
+        /// Client secret.
         #[config(env = "KCP_BROKER_CIS_ACCOUNTS_CLIENT_SECRET")]
         client_secret: SecretString,
     }
@@ -98,7 +98,7 @@ section! {
         /// The client that asks for tokens.
         #[config(env = "KCP_BROKER_CIS_ENTITLEMENTS_CLIENT_ID")]
         client_id: String,
-        /// That client's secret.
+        /// Client secret.
         #[config(env = "KCP_BROKER_CIS_ENTITLEMENTS_CLIENT_SECRET")]
         client_secret: SecretString,
     }

@@ -42,7 +42,7 @@ section! {
         /// The client that asks for tokens.
         #[config(env = "KCP_BROKER_DIRECTOR_CLIENT_ID")]
         client_id: String,
-        /// That client's secret.
+        /// Client secret.
         #[config(env = "KCP_BROKER_DIRECTOR_CLIENT_SECRET")]
         client_secret: SecretString,
     }

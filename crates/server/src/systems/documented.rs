@@ -20,8 +20,8 @@ a row. Clients never try again by themselves; the operation does, and it remembe
 configured and says what is wrong. What the plans know is printed from the plans, with their default limits. Where each setting stands in a file is shown by [config/broker.toml](../config/broker.toml) and
 [config/provisioner.toml](../config/provisioner.toml).
 
-| System | What it is for | What is called when | While it is down |
-|---|---|---|---|
+| System | What it is for |
+|---|---|
 ";
 
 /// A step that calls a system: its plan, its name, and what happens when the system stays down.
@@ -34,54 +34,44 @@ fn steps<'a>(system: &str, plans: &'a [NamedPlan]) -> Vec<(&'static str, &'a Ste
     plans.iter().flat_map(of_plan).filter(calls).collect()
 }
 
-/// Calls and behaviour while the system is down, from the plans.
-fn of_steps(system: &str, plans: &[NamedPlan]) -> (String, String) {
-    let (mut called, mut when_down) = (Vec::new(), Vec::new());
-    let all = steps(system, plans);
-    for plan in plans {
-        let of_plan = all.iter().filter(|(name, _)| *name == plan.name).map(|(_, step)| *step);
-        let of_plan: Vec<&StepShape> = of_plan.collect();
-        if of_plan.is_empty() {
-            continue;
-        }
-        let names: Vec<&str> = of_plan.iter().map(|step| step.name.as_str()).collect();
-        called.push(format!("{}: {}", plan.name, names.join(", ")));
-        let limits = of_plan.iter().map(|step| {
-            let end = match step.retry.at_limit {
-                AtLimit::Fail => "fails",
-                AtLimit::Skip => "goes on without",
-            };
-            format!("{} {end} after {}", step.name, span(step.retry.failing_for))
-        });
-        when_down.push(format!("{}: {}", plan.name, limits.collect::<Vec<_>>().join(", ")));
+/// The calls of a system, and what happens while it is down.
+fn usage(about: &About, plans: &[NamedPlan]) -> String {
+    let mut text = String::new();
+    let steps = steps(about.name, plans);
+    if !steps.is_empty() {
+        text.push_str("| Plan | Step | While it is down |\n|---|---|---|\n");
     }
-    (called.join("; "), when_down.join("; "))
+    for (plan, step) in &steps {
+        let end = match step.retry.at_limit {
+            AtLimit::Fail => "fails",
+            AtLimit::Skip => "goes on without",
+        };
+        let limit = span(step.retry.failing_for);
+        let _ = writeln!(text, "| {plan} | {} | {end} after {limit} |", step.name);
+    }
+    let (first, called, when_down) = match about.usage {
+        Usage::Steps => return text,
+        Usage::StepsAndMore { called, when_down } => ("\nAlso called", called, when_down),
+        Usage::Described { called, when_down } => ("Called", called, when_down),
+        Usage::Unused => ("Called", "by `kcp check` alone", "nothing else notices"),
+    };
+    let _ = writeln!(text, "{first}: {called}.\n\nWhile it is down: {when_down}.");
+    text
 }
 
 /// The whole document.
 pub fn table() -> Result<String, PlanError> {
     let plans = plans::all()?;
     let mut text = HEAD.to_owned();
-    for about in ALL {
-        let About { name, purpose, usage, settings: _ } = *about;
-        let anchor = name.replace(' ', "-");
-        let (called, when_down) = match usage {
-            Usage::Described { called, when_down } => (called.into(), when_down.into()),
-            Usage::Unused => ("by `kcp check` alone".into(), "nothing else notices".into()),
-            Usage::Steps => of_steps(name, &plans),
-            Usage::StepsAndMore { called, when_down } => {
-                let (by_steps, steps_when_down) = of_steps(name, &plans);
-                (format!("{by_steps}; {called}"), format!("{steps_when_down}; {when_down}"))
-            }
-        };
-        let _ = writeln!(text, "| [{name}](#{anchor}) | {purpose} | {called} | {when_down} |");
+    for About { name, purpose, .. } in ALL {
+        let _ = writeln!(text, "| [{name}](#{}) | {purpose} |", name.replace(' ', "-"));
     }
-    text.push_str("\n## Settings\n");
+    text.push_str("\n## Calls and settings\n");
     for about in ALL {
-        let _ = writeln!(text, "\n### {}\n", about.name);
+        let _ = writeln!(text, "\n### {}\n\n{}", about.name, usage(about, &plans));
         let variables = about.variables();
         if variables.is_empty() {
-            text.push_str("None.\n");
+            text.push_str("No settings.\n");
             continue;
         }
         text.push_str("| Variable | What |\n|---|---|\n");

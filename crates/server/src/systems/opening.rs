@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow};
 use clients::{CallLimits, Component, Gate, kubernetes::Cluster};
 use secrecy::SecretString;
 
-use super::Systems;
+use super::SystemClients;
 use crate::gates::Gates;
 
 /// Makes the client of one system.
@@ -15,7 +15,7 @@ pub(super) struct ClientBuilder<'a> {
     pub(super) section: &'static str,
     pub(super) gates: &'a Gates,
     /// The systems before it in the list.
-    pub(super) opened: &'a Systems,
+    pub(super) opened: &'a SystemClients,
 }
 
 impl ClientBuilder<'_> {

@@ -37,7 +37,7 @@ section! {
         /// The client that asks for tokens.
         #[config(env = "KCP_BROKER_PROVISIONER_CLIENT_ID")]
         client_id: String,
-        /// That client's secret.
+        /// Client secret.
         #[config(env = "KCP_BROKER_PROVISIONER_CLIENT_SECRET")]
         client_secret: SecretString,
         /// How many calls may be under way at once. Default: 32.

@@ -16,9 +16,9 @@ use super::{
 /// Where releases of Kyma are.
 #[derive(Debug, Clone)]
 pub struct Client {
-    /// Below this address are the releases.
+    /// Base URL of the releases.
     pub released: Url,
-    /// Below this address are the versions that are not released yet.
+    /// Base URL of versions that are not released yet.
     pub development: Url,
 }
 
@@ -34,10 +34,10 @@ pub(super) const ABOUT: About = About {
 
 section! {
     Section {
-        /// Below this address are the releases.
+        /// Base URL of the releases.
         #[config(env = "KCP_BROKER_RELEASES_URL")]
         url: Url,
-        /// Below this address are the versions that are not released yet. Default: the same as `url`.
+        /// Base URL of versions that are not released yet. Default: the same as `url`.
         #[config(env = "KCP_BROKER_RELEASES_DEVELOPMENT_URL")]
         development_url: Url,
     }

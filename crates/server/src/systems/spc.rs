@@ -18,7 +18,7 @@ pub(super) const ABOUT: About = About {
     purpose: "notifies customers of maintenance of their runtimes",
     usage: Usage::StepsAndMore {
         called: "after an upgrade has ended, well or not: the customer is notified that the maintenance is over",
-        when_down: "the customer is notified later: it is tried again every 2 minutes",
+        when_down: "the customer is notified later: it is tried again every 2 minutes for a day",
     },
     settings: &[Setting::Section(&Section::META)],
 };

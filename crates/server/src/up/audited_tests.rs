@@ -3,7 +3,7 @@
 //! What a reader would get wrong: the routes are those of the table of access. A route that is not listed here must not be in the audit,
 //! so that one which changes something and has no entry has to be added by its author.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Duration};
 
 use api::scope::ALL;
 use axum::{
@@ -148,6 +148,7 @@ async fn every_request_that_changes_something_is_in_the_audit_and_no_other_is() 
     let broker = api::router::shielded(broker, api::RequestLimits::DEFAULT);
     let provisioner = up.provisioner.router(&verifier, api::RequestLimits::DEFAULT);
     let of_provisioner = Operations::new(up.provisioner.engine.clone()).audit();
+    let logs = [up.broker.operations().audit(), of_provisioner.clone()];
     let mut audited = 0;
 
     for (mut service, rows) in [
@@ -204,5 +205,19 @@ async fn every_request_that_changes_something_is_in_the_audit_and_no_other_is() 
     }
 
     assert!(audited > AUDITED.len(), "{audited}");
+    for log in logs {
+        let linked = async {
+            loop {
+                let told = log.verify().await.unwrap();
+                assert!(told.whole, "{:?}", told.problem);
+                if told.waiting == 0 && told.last > 0 {
+                    return;
+                }
+                up.clock.sleep(Duration::from_millis(25)).await;
+            }
+        };
+        let linked = tokio::time::timeout(Duration::from_mins(1), linked).await;
+        linked.expect("every entry gets its place in the chain");
+    }
     started.stop().await;
 }

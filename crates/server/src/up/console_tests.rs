@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use api::{RequestLimits, router::shielded};
 use axum::{
     Extension, Router,
     body::{Body, to_bytes},
@@ -33,7 +34,7 @@ const TOKEN: (&str, &str) = ("post", "/console/runtimes/{instance}/kubeconfig");
 const TOKEN_SCOPES: [&str; 2] = ["kubeconfig:read", "broker:write"];
 
 /// Method, path, the scopes that it needs, and whether only those may come in who speak for all tenants.
-pub(crate) const PAGES: [(&str, &str, &[&str], bool); 32] = [
+pub(crate) const PAGES: [(&str, &str, &[&str], bool); 39] = [
     ("get", "/console/events", READ, true),
     ("get", "/console/runtimes", RUNTIMES, false),
     ("get", "/console/runtimes/export", RUNTIMES, false),
@@ -45,6 +46,10 @@ pub(crate) const PAGES: [(&str, &str, &[&str], bool); 32] = [
     ("post", "/console/runtimes/{instance}/delete", BROKER, false),
     ("get", "/console/runtimes/{instance}/change", BROKER, false),
     ("post", "/console/runtimes/{instance}/change", BROKER, false),
+    ("get", "/console/runtimes/{instance}/suspend", BROKER, false),
+    ("post", "/console/runtimes/{instance}/suspend", BROKER, false),
+    ("get", "/console/runtimes/{instance}/resume", BROKER, false),
+    ("post", "/console/runtimes/{instance}/resume", BROKER, false),
     ("get", "/console/order", BROKER, false),
     ("post", "/console/order", BROKER, false),
     ("get", "/console/operations", READ, true),
@@ -66,11 +71,15 @@ pub(crate) const PAGES: [(&str, &str, &[&str], bool); 32] = [
     ("post", "/console/jobs/{name}/run", WRITE, true),
     ("get", "/console/pool", READ, true),
     ("get", "/console/audit", READ, true),
+    ("get", "/console/may-exist", READ, true),
+    ("get", "/console/may-exist/{id}/settle", ASK, true),
+    ("post", "/console/may-exist/{id}/settle", WRITE, true),
 ];
 
-/// The overview shows everyone what they may see; the landscape is there in `kcp up` alone, for the development identity.
+/// The overview shows everyone what they may see, and so does the page that an address has nothing; the landscape is there in `kcp up` alone, for the development identity.
 fn is_for_all(path: &str) -> bool {
-    path == "/" || path.starts_with("/console/assets/") || path.starts_with("/console/landscape")
+    let all = ["/console/assets/", "/console/landscape", "/console/{*rest}"];
+    path == "/" || all.iter().any(|start| path.starts_with(start))
 }
 
 /// Somebody with these scopes.
@@ -174,6 +183,31 @@ async fn with_a_scope_for_tokens_it_is_said_that_a_runtime_offers_none() {
     }
     let others = SCOPES.into_iter().filter(|scope| !TOKEN_SCOPES.contains(scope));
     assert_eq!(answer(&pages, method, &path, person(others, None)).await.status(), 403);
+    drop(pages);
+    started.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_address_that_leads_nowhere_or_cannot_be_read_is_answered_with_a_page() {
+    let started = testing::start().await;
+    let pages = shielded(console::router(started.console()), RequestLimits::DEFAULT);
+
+    for (path, status, said) in [
+        ("/console/nothing", 404, "There is no page /console/nothing."),
+        ("/console/runtimes/i/j/k", 404, "There is no page /console/runtimes/i/j/k."),
+        ("/console/runtimes?page=x", 400, "page: invalid digit"),
+        ("/console/orchestrations?page=-1", 400, "page: invalid digit"),
+        ("/console/operations?after=xyz", 400, "after: "),
+        ("/console/pool?days=many", 400, "days: invalid digit"),
+        ("/console/audit?before=1", 400, "before: "),
+    ] {
+        let answer = answer(&pages, "get", path, person(SCOPES, None)).await;
+        let given = answer.status().as_u16();
+        let text = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+        let text = String::from_utf8_lossy(&text);
+        assert_eq!(given, status, "{path}: {text}");
+        assert!(text.starts_with("<!DOCTYPE html>") && text.contains(said), "{path}: {text}");
+    }
     drop(pages);
     started.stop().await;
 }

@@ -6,7 +6,10 @@ use console::Console;
 use secrecy::SecretString;
 
 use super::{GardenOptions, Options, Up, landscape};
-use crate::settings::{self, access::IssuerSettings};
+use crate::{
+    Settings,
+    settings::{self, access::IssuerSettings},
+};
 
 /// A control plane in a folder of its own.
 pub(crate) struct TestControlPlane {
@@ -15,6 +18,11 @@ pub(crate) struct TestControlPlane {
 }
 
 pub(crate) async fn start() -> TestControlPlane {
+    start_with(settings::load(None).unwrap()).await
+}
+
+/// One whose broker has these settings.
+pub(super) async fn start_with(settings: Settings) -> TestControlPlane {
     let folder = tempfile::tempdir().unwrap();
     let options = Options {
         port: free_ports(),
@@ -22,7 +30,7 @@ pub(crate) async fn start() -> TestControlPlane {
         database: None,
         speed: "max".parse().unwrap(),
         garden: GardenOptions::default(),
-        settings: settings::load(None).unwrap(),
+        settings,
         provisioner: settings::provisioner::load(None).unwrap(),
     };
     TestControlPlane { up: Up::start(options).await.unwrap(), _folder: folder }

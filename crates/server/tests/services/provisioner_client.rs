@@ -18,7 +18,7 @@ use clients::{
     },
 };
 use secrecy::ExposeSecret;
-use server::{settings, systems::Systems, up::Up};
+use server::{settings, systems::SystemClients, up::Up};
 use tempfile::TempDir;
 
 const KEY: Key = Key::named("order");
@@ -40,7 +40,7 @@ impl World {
         let up = Up::start(options).await.unwrap();
         let clock = Clock::running();
         let settings = settings::load(Some(&folder.path().join("broker.toml"))).unwrap();
-        let systems = Systems::open(&settings.systems, &settings.gates()).await.unwrap();
+        let systems = SystemClients::open(&settings.systems, &settings.gates()).await.unwrap();
         Self { up, provisioner: systems.provisioner.unwrap(), clock, folder }
     }
 
@@ -208,7 +208,7 @@ async fn without_a_token_nobody_is_let_in() {
     let file = world.folder.path().join("open.toml");
     std::fs::write(&file, format!("[systems.provisioner]\n{url}\n")).unwrap();
     let settings = settings::load(Some(&file)).unwrap();
-    let systems = Systems::open(&settings.systems, &settings.gates()).await.unwrap();
+    let systems = SystemClients::open(&settings.systems, &settings.gates()).await.unwrap();
 
     let refused = systems.provisioner.unwrap().check().await.unwrap_err();
 

@@ -31,8 +31,8 @@ impl System for Avs {
         &ORDERS
     }
 
-    fn found(&self) -> Option<Change> {
-        self.evaluations.found()
+    fn last_change(&self) -> Option<Change> {
+        self.evaluations.last_change()
     }
 
     fn objects(&self) -> Vec<Object> {

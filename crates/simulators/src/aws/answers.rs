@@ -65,7 +65,7 @@ impl IntoResponse for Refusal {
 
 impl From<store::Error> for Refusal {
     fn from(error: store::Error) -> Self {
-        tracing::error!(%error, "ec2 cannot keep what it knows");
+        tracing::error!(%error, "ec2 simulator: cannot store state");
         Self::new(500, "InternalError", "An internal error has occurred")
     }
 }
@@ -104,8 +104,16 @@ impl Aws {
             let said = "You are not authorized to perform this operation.";
             return Err(Refusal::new(403, "UnauthorizedOperation", said));
         }
+        let closed = self.known.read(|known| {
+            let own = known.closed.iter().filter(|(key, _)| *key == visitor.key);
+            own.map(|(_, region)| region.clone()).collect::<Vec<_>>()
+        });
+        if closed.contains(&visitor.region) {
+            let said = "You are not subscribed to this service. Please go to http://aws.amazon.com to subscribe.";
+            return Err(Refusal::new(401, "OptInRequired", said));
+        }
         let inside = match action.as_str() {
-            "DescribeRegions" => regions(&visitor.region),
+            "DescribeRegions" => regions(&visitor.region, &closed),
             "DescribeVolumes" => self.volumes(&visitor, &fields)?,
             "DeleteVolume" => self.delete_volume(&visitor, fields.required("VolumeId")?)?,
             "DescribeInstanceTypeOfferings" => self.offerings(&visitor, &fields)?,
@@ -199,8 +207,8 @@ impl Aws {
     }
 }
 
-/// The regions of the partition that an account is in: those of China and of the US government are apart.
-fn regions(own: &str) -> String {
+/// The regions of the partition that an account is in, but for those that are closed to it: those of China and of the US government are apart.
+fn regions(own: &str, closed: &[String]) -> String {
     let partition = |region: &str| match region.split('-').next() {
         Some("cn") => ("cn", "amazonaws.com.cn"),
         Some("us") if region.starts_with("us-gov-") => ("gov", "amazonaws.com"),
@@ -209,6 +217,7 @@ fn regions(own: &str) -> String {
     let domain = partition(own).1;
     let same = REGIONS.iter().filter(|region| partition(region).0 == partition(own).0);
     let items: Vec<String> = same
+        .filter(|name| !closed.iter().any(|closed| closed == *name))
         .map(|name| format!(
             "<item><regionName>{name}</regionName><regionEndpoint>ec2.{name}.{domain}</regionEndpoint></item>"
         ))

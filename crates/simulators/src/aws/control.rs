@@ -12,8 +12,16 @@ use crate::{
     system::{Object, OrderError, System},
 };
 
-const ORDERS: [&str; 7] =
-    ["add-key", "refuse-key", "forbid", "add-volume", "curse-volume", "offer", "set-page-size"];
+const ORDERS: [&str; 8] = [
+    "add-key",
+    "refuse-key",
+    "forbid",
+    "close-region",
+    "add-volume",
+    "curse-volume",
+    "offer",
+    "set-page-size",
+];
 
 /// The fields of an order.
 #[derive(Debug, Default, Deserialize)]
@@ -51,8 +59,8 @@ impl System for Aws {
         &ORDERS
     }
 
-    fn found(&self) -> Option<Change> {
-        self.known.found()
+    fn last_change(&self) -> Option<Change> {
+        self.known.last_change()
     }
 
     fn objects(&self) -> Vec<Object> {
@@ -99,6 +107,11 @@ impl Aws {
             "add-key" => Event::KeyAdded { key: given(with.key, "key")? },
             "refuse-key" => Event::KeyRefused { key: given(with.key, "key")?, on },
             "forbid" => Event::Forbidden { action: given(with.action, "action")?, on },
+            "close-region" => Event::RegionClosed {
+                key: given(with.key, "key")?,
+                region: given(with.region, "region")?,
+                on,
+            },
             "add-volume" => {
                 let volume = Volume {
                     key: given(with.key, "key")?,

@@ -26,6 +26,9 @@ pub(super) struct Records {
     pub(super) refused_keys: BTreeSet<String>,
     /// Actions that nobody may take.
     pub(super) forbidden: BTreeSet<String>,
+    /// Regions that a key's account has not opted in to.
+    #[serde(default)]
+    pub(super) closed: BTreeSet<(String, String)>,
     pub(super) volumes: BTreeMap<String, Volume>,
     pub(super) made: u64,
     /// Zones by region and machine type; all three of a region if nothing is said.
@@ -40,6 +43,7 @@ pub(super) enum Event {
     KeyAdded { key: String },
     KeyRefused { key: String, on: bool },
     Forbidden { action: String, on: bool },
+    RegionClosed { key: String, region: String, on: bool },
     VolumeSet { id: String, volume: Volume },
     VolumeDeleting { id: String, at: Timestamp },
     VolumeGone { id: String },
@@ -62,6 +66,12 @@ impl State for Records {
             Event::KeyRefused { key, on: false } => drop(self.refused_keys.remove(&key)),
             Event::Forbidden { action, on: true } => drop(self.forbidden.insert(action)),
             Event::Forbidden { action, on: false } => drop(self.forbidden.remove(&action)),
+            Event::RegionClosed { key, region, on: true } => {
+                self.closed.insert((key, region));
+            }
+            Event::RegionClosed { key, region, on: false } => {
+                self.closed.remove(&(key, region));
+            }
             Event::VolumeSet { id, volume } => {
                 self.made += 1;
                 self.volumes.insert(id, volume);
@@ -84,6 +94,7 @@ impl State for Records {
             Event::KeyAdded { key } => format!("add key/{key}"),
             Event::KeyRefused { key, .. } => format!("refuse key/{key}"),
             Event::Forbidden { action, .. } => format!("forbid action/{action}"),
+            Event::RegionClosed { key, region, .. } => format!("close region/{key}/{region}"),
             Event::VolumeSet { id, .. } => format!("set volume/{id}"),
             Event::VolumeDeleting { id, .. } => format!("DeleteVolume volume/{id}"),
             Event::VolumeGone { id } => format!("forget volume/{id}"),

@@ -38,7 +38,7 @@ impl IntoResponse for Refusal {
 
 impl From<store::Error> for Refusal {
     fn from(error: store::Error) -> Self {
-        tracing::error!(%error, "azure cannot keep what it knows");
+        tracing::error!(%error, "azure simulator: cannot store state");
         Self::new(500, "InternalServerError", "An unexpected error occurred.")
     }
 }

@@ -34,7 +34,7 @@ impl IntoResponse for NoToken {
 
 impl From<Error> for NoToken {
     fn from(error: Error) -> Self {
-        tracing::error!(%error, "azure cannot keep what it knows");
+        tracing::error!(%error, "azure simulator: cannot store state");
         Self(StatusCode::INTERNAL_SERVER_ERROR, "server_error", String::new())
     }
 }

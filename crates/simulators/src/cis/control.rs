@@ -63,8 +63,8 @@ impl System for Cis {
         &ORDERS
     }
 
-    fn found(&self) -> Option<Change> {
-        self.known.found()
+    fn last_change(&self) -> Option<Change> {
+        self.known.last_change()
     }
 
     fn objects(&self) -> Vec<Object> {

@@ -30,8 +30,8 @@ impl System for Director {
         &ORDERS
     }
 
-    fn found(&self) -> Option<Change> {
-        self.runtimes.found()
+    fn last_change(&self) -> Option<Change> {
+        self.runtimes.last_change()
     }
 
     fn objects(&self) -> Vec<Object> {

@@ -31,8 +31,8 @@ impl System for Edp {
         &ORDERS
     }
 
-    fn found(&self) -> Option<Change> {
-        self.tenants.found()
+    fn last_change(&self) -> Option<Change> {
+        self.tenants.last_change()
     }
 
     fn objects(&self) -> Vec<Object> {

@@ -6,6 +6,7 @@ mod binding;
 mod decoding;
 mod defaults;
 mod details;
+mod domain;
 pub(super) mod duration;
 mod fields;
 mod gates;
@@ -150,6 +151,7 @@ fn forbidden(write: &Admission<'_>, settings: &Settings) -> Vec<Cause> {
         let name = text(one, "/name").unwrap_or_default();
         causes.push(unsupported(field, name, []));
     }
+    domain::taken(write, &mut causes);
     if causes.is_empty() && text(object, "/spec/seedName").is_some() {
         network::missing(object, settings.version, &mut causes);
         network::overlaps(write, settings.version, &mut causes);
@@ -240,19 +242,23 @@ fn is_true(word: &str) -> bool {
     ["1", "t", "T", "true", "TRUE", "True"].contains(&word)
 }
 
-/// Hibernation is refused where it would not come back from it.
+/// Hibernation is refused where it may not come back from it: where the constraint is there, it must be `True`.
 fn may_hibernate(write: &Admission<'_>) -> Result<(), Status> {
     let asleep = |object: &Value| object["spec"]["hibernation"]["enabled"] == true;
     let Some(old) = write.old else { return Ok(()) };
     if !asleep(write.object) || asleep(old) {
         return Ok(());
     }
-    let mut constraints = old["status"]["constraints"].as_array().into_iter().flatten();
-    let blocked =
-        constraints.find(|one| one["type"] == "HibernationPossible" && one["status"] == "False");
-    let Some(blocked) = blocked else { return Ok(()) };
-    let message = blocked["message"].as_str().unwrap_or_default();
-    let why = format!("'HibernationPossible' constraint is 'False': {message}");
+    let mut constraints = list(old, "/status/constraints").iter();
+    let Some(found) = constraints.find(|one| one["type"] == "HibernationPossible") else {
+        return Ok(());
+    };
+    let word = |key: &str| found[key].as_str().unwrap_or_default();
+    let (status, message) = (word("status"), word("message"));
+    if status == "True" {
+        return Ok(());
+    }
+    let why = format!("'HibernationPossible' constraint is '{status}': {message}");
     Err(Status::forbidden(write.kind, name(write.object), &why))
 }
 

@@ -33,8 +33,8 @@ impl System for Ias {
         &ORDERS
     }
 
-    fn found(&self) -> Option<Change> {
-        self.providers.found()
+    fn last_change(&self) -> Option<Change> {
+        self.providers.last_change()
     }
 
     fn objects(&self) -> Vec<Object> {

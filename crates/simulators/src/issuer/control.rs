@@ -41,8 +41,8 @@ impl System for Issuer {
         &ORDERS
     }
 
-    fn found(&self) -> Option<Change> {
-        self.known.found()
+    fn last_change(&self) -> Option<Change> {
+        self.known.last_change()
     }
 
     fn objects(&self) -> Vec<Object> {

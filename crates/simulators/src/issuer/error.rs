@@ -50,7 +50,7 @@ pub(super) enum TokenError {
     #[error("the token could not be signed")]
     Signing(#[from] jsonwebtoken::errors::Error),
     /// What was decided could not be kept.
-    #[error("the issuer cannot keep what it knows")]
+    #[error("issuer simulator: cannot store state")]
     Store(#[from] crate::store::Error),
 }
 

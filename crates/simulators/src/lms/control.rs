@@ -32,8 +32,8 @@ impl System for Lms {
         &ORDERS
     }
 
-    fn found(&self) -> Option<Change> {
-        self.tenants.found()
+    fn last_change(&self) -> Option<Change> {
+        self.tenants.last_change()
     }
 
     fn objects(&self) -> Vec<Object> {

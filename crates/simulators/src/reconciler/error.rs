@@ -34,7 +34,7 @@ impl IntoResponse for Refusal {
 
 impl From<store::Error> for Refusal {
     fn from(error: store::Error) -> Self {
-        tracing::error!(%error, "the reconciler cannot keep what it knows");
+        tracing::error!(%error, "reconciler simulator: cannot store state");
         Self::Internal
     }
 }

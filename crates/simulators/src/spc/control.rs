@@ -26,8 +26,8 @@ impl System for Spc {
         &["refuse-twice"]
     }
 
-    fn found(&self) -> Option<Change> {
-        self.events.found()
+    fn last_change(&self) -> Option<Change> {
+        self.events.last_change()
     }
 
     fn objects(&self) -> Vec<Object> {

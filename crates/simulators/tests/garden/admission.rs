@@ -146,9 +146,11 @@ async fn what_a_shoot_keeps_for_life_cannot_be_changed() {
         assert_eq!(code, 403, "{message}");
         assert!(message.starts_with(by) && message.contains(expected), "{message}");
     }
-    let moved =
-        json!({"spec": {"secretBindingName": null, "credentialsBindingName": "aws-free-1"}});
-    garden.patch("fixed", moved).await.unwrap();
+    let to = |binding: &str| json!({"spec": {"secretBindingName": null, "credentialsBindingName": binding}});
+    let (code, message) = refusal(garden.patch("fixed", to("aws-free-2")).await);
+    assert_eq!(code, 403, "{message}");
+    assert!(message.contains("it is not allowed to change the referenced Secret"), "{message}");
+    garden.patch("fixed", to("aws-free-1")).await.unwrap();
     garden.patch("fixed", json!({"spec": {"kubernetes": {"version": "1.26.0"}}})).await.unwrap();
 }
 

@@ -2,6 +2,7 @@
 //! those of the real API server of that version.
 
 mod bare;
+mod kept;
 mod providers;
 mod states;
 mod table;

@@ -232,14 +232,16 @@ impl InstanceFilter {
             }
             () if self.deleted == Some(true) => ListStrategy::Paged(LEFT_OVER),
             () if self.expired == Some(true) => ListStrategy::Paged(EXPIRED),
+            // Few stand so; a region or a plan may have most instances.
+            () if self.is_of_one_standing() => ListStrategy::Paged(OF_STANDING),
+            () if self.is_of_rare_standings() => ListStrategy::Merged(self.by_standing()),
             () if chooses(&self.regions) => {
                 self.by_value(&self.regions, OF_REGION, |list, one| list.regions = one)
             }
             () if chooses(&self.plans) => {
                 self.by_value(&self.plans, OF_PLAN, |list, one| list.plans = one)
             }
-            () if self.is_of_one_standing() => ListStrategy::Paged(OF_STANDING),
-            () => self.by_standing().map_or(ListStrategy::Paged(ALL), ListStrategy::Merged),
+            () => ListStrategy::Paged(ALL),
         }
     }
 

@@ -33,7 +33,9 @@ const OTHERS: &str = "
 // by the first one who takes its maintenance back.
 const DUE: &str = "
     SELECT m.operation_id, m.instance, m.kind, m.orchestration_id, m.announced_at, m.evaluations, m.due_at,
-           COALESCE(o.ended_at, m.ended_at, m.due_at) AS ended_at
+           COALESCE(o.ended_at, m.ended_at, m.due_at) AS ended_at,
+           COALESCE(o.started_at IS NULL AND (o.state = 'canceled' OR (o.state = 'failed' AND o.cancel_state = 'failed')), false)
+               AS left_out
     FROM maintenances m LEFT JOIN operations o ON o.id = m.operation_id
     WHERE m.due_at <= $1
       AND (o.id IS NULL OR (o.ended_at IS NOT NULL AND (o.state = 'succeeded' OR o.ended_at <= $2)))
@@ -86,6 +88,8 @@ pub struct Maintenance {
     pub evaluations: Vec<SuspendedEvaluation>,
     /// When the operation ended.
     pub ended_at: Timestamp,
+    /// Whether the operation was stopped before it began: nothing was done to the runtime.
+    pub left_out: bool,
     due_at: Timestamp,
 }
 
@@ -98,6 +102,7 @@ struct Row {
     evaluations: String,
     due_at: Moment,
     ended_at: Moment,
+    left_out: bool,
 }
 
 impl Row {
@@ -109,6 +114,7 @@ impl Row {
             orchestration: self.orchestration_id,
             evaluations: evaluations(&self.evaluations)?,
             ended_at: self.ended_at.into(),
+            left_out: self.left_out,
             due_at: self.due_at.into(),
         })
     }
@@ -120,8 +126,8 @@ fn evaluations(text: &str) -> Result<Vec<SuspendedEvaluation>, Error> {
 }
 
 impl BrokerStore {
-    /// Writes down that customers are about to be notified of an upgrade of an orchestration. Gives when that was written
-    /// first.
+    /// Writes down that customers are notified of an upgrade of an orchestration: its announcement is taken back, whatever becomes of it.
+    /// Gives when that was written first.
     pub async fn announce_maintenance(
         &self,
         of: MaintenanceOf<'_>,

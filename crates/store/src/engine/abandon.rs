@@ -93,19 +93,15 @@ struct AbandonedRow {
 }
 
 impl EngineStore {
-    pub(super) async fn end_as_failed(
+    pub(super) async fn abandon_now(
         &self,
         id: OperationId,
         failure: &Failure,
     ) -> Result<bool, Error> {
-        self.try_to_end_as_failed(id, failure).await.map_err(contended)
+        self.try_to_abandon(id, failure).await.map_err(contended)
     }
 
-    async fn try_to_end_as_failed(
-        &self,
-        id: OperationId,
-        failure: &Failure,
-    ) -> Result<bool, Error> {
+    async fn try_to_abandon(&self, id: OperationId, failure: &Failure) -> Result<bool, Error> {
         let now = self.now();
         let (note, failure) = (storable(&failure.message), storable(&written(failure)?));
         let (mut transaction, open, lease) = loop {

@@ -52,7 +52,11 @@ struct CancelRow {
 }
 
 impl EngineStore {
-    pub(super) async fn cancel(&self, id: OperationId, cancel: &Cancel) -> Result<bool, Error> {
+    pub(super) async fn request_cancel_of(
+        &self,
+        id: OperationId,
+        cancel: &Cancel,
+    ) -> Result<bool, Error> {
         let mut transaction = self.database.begin().await?;
         let requested = self.cancel_in(transaction.connection(), id, cancel).await?;
         if requested {
@@ -126,7 +130,7 @@ impl EngineStore {
         Ok(true)
     }
 
-    pub(super) async fn give(&self, signal: &str) -> Result<(), Error> {
+    pub(super) async fn signal_waiting(&self, signal: &str) -> Result<(), Error> {
         let now = self.now();
         on!(self.database.writer(), SIGNAL, |text, pool| {
             sqlx::query(text).bind(now).bind(signal).execute(pool).await.map(drop)

@@ -87,7 +87,7 @@ impl EngineStore {
         new: OperationId,
     ) -> Result<Candidate, Error> {
         // No lock: a final operation does not change any more.
-        let Some(old) = self.find(old).await? else {
+        let Some(old) = self.read_one(old).await? else {
             return Err(Error::Refused(format!("there is no operation {old} to continue")));
         };
         if !old.state.is_final() {

@@ -111,7 +111,7 @@ impl EngineStore {
         Ok(JoinedReplica { replica, incarnation, now: joined_at.into() })
     }
 
-    pub(super) async fn end_incarnation(&self, replica: ReplicaId) -> Result<(), Error> {
+    pub(super) async fn leave_as(&self, replica: ReplicaId) -> Result<(), Error> {
         let now = self.now();
         let mut transaction = self.database.begin().await?;
         on!(transaction.connection(), LEASE_OVER, |text, connection| {
@@ -153,7 +153,7 @@ impl EngineStore {
         released.map_err(Error::writing)
     }
 
-    pub(super) async fn release_of_the_dead(&self) -> Result<u64, Error> {
+    pub(super) async fn reap_dead(&self) -> Result<u64, Error> {
         let now = self.now();
         let released = on!(self.database.writer(), RELEASE_OF_THE_DEAD, |text, pool| {
             sqlx::query(text).bind(now).execute(pool).await.map(|done| done.rows_affected())

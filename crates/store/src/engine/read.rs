@@ -96,7 +96,7 @@ pub(super) fn listed<'a>(ids: impl Iterator<Item = &'a Uuid>) -> Result<String, 
 }
 
 impl EngineStore {
-    pub(super) async fn find(&self, id: OperationId) -> Result<Option<Snapshot>, Error> {
+    pub(super) async fn read_one(&self, id: OperationId) -> Result<Option<Snapshot>, Error> {
         let found: Option<SnapshotRow> = on!(self.database.reader(), |pool| {
             sqlx::query_as(READ).bind(id).fetch_optional(pool).await
         })?;
@@ -106,7 +106,7 @@ impl EngineStore {
         operation.into_snapshot(input, data).map(Some)
     }
 
-    pub(super) async fn entries(&self, id: OperationId) -> Result<Vec<Entry>, Error> {
+    pub(super) async fn journal_of(&self, id: OperationId) -> Result<Vec<Entry>, Error> {
         let rows: Vec<EntryRow> = on!(self.database.reader(), |pool| {
             sqlx::query_as(JOURNAL).bind(id).fetch_all(pool).await
         })?;
@@ -135,7 +135,7 @@ impl EngineStore {
         Ok(journals)
     }
 
-    pub(super) async fn see(
+    pub(super) async fn look_at(
         &self,
         ids: &[OperationId],
     ) -> Result<Vec<Option<OwnershipView>>, Error> {

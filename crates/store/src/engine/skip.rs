@@ -18,7 +18,11 @@ sql!(REQUEST = "
     WHERE id = $2 AND ended_at IS NULL AND cancel_state IS NULL AND stage = $3");
 
 impl EngineStore {
-    pub(super) async fn skip_step(&self, id: OperationId, skip: &Skip) -> Result<bool, Error> {
+    pub(super) async fn request_skip_of(
+        &self,
+        id: OperationId,
+        skip: &Skip,
+    ) -> Result<bool, Error> {
         let now = self.now();
         let requested = on!(self.database.writer(), REQUEST, |text, pool| {
             sqlx::query(text)

@@ -1,4 +1,4 @@
-//! The contract itself: each call in the file that is named after it.
+//! The contract itself: each call is an inherent method whose name begins with the same verb.
 
 use std::time::Duration;
 
@@ -27,11 +27,11 @@ impl Storage for EngineStore {
     }
 
     async fn leave(&self, replica: ReplicaId) -> Result<(), StorageError> {
-        Ok(self.end_incarnation(replica).await?)
+        Ok(self.leave_as(replica).await?)
     }
 
     async fn reap(&self) -> Result<u64, StorageError> {
-        Ok(self.release_of_the_dead().await?)
+        Ok(self.reap_dead().await?)
     }
 
     async fn release(
@@ -51,7 +51,7 @@ impl Storage for EngineStore {
     }
 
     async fn claim(&self, ask: &ClaimRequest<'_>) -> Result<ClaimResult, StorageError> {
-        Ok(self.grant(ask).await?)
+        Ok(self.claim_due(ask).await?)
     }
 
     async fn commit(
@@ -59,11 +59,11 @@ impl Storage for EngineStore {
         replica: ReplicaId,
         batch: &[Commit],
     ) -> Result<Vec<CommitResult>, StorageError> {
-        self.write(replica, batch).await
+        self.commit_batch(replica, batch).await
     }
 
     async fn look(&self, ids: &[OperationId]) -> Result<Vec<Option<OwnershipView>>, StorageError> {
-        Ok(self.see(ids).await?)
+        Ok(self.look_at(ids).await?)
     }
 
     async fn accept(
@@ -76,19 +76,19 @@ impl Storage for EngineStore {
     }
 
     async fn request_cancel(&self, id: OperationId, cancel: &Cancel) -> Result<bool, StorageError> {
-        Ok(self.cancel(id, cancel).await?)
+        Ok(self.request_cancel_of(id, cancel).await?)
     }
 
     async fn request_skip(&self, id: OperationId, skip: &Skip) -> Result<bool, StorageError> {
-        Ok(self.skip_step(id, skip).await?)
+        Ok(self.request_skip_of(id, skip).await?)
     }
 
     async fn abandon(&self, id: OperationId, failure: &Failure) -> Result<bool, StorageError> {
-        Ok(self.end_as_failed(id, failure).await?)
+        Ok(self.abandon_now(id, failure).await?)
     }
 
     async fn signal(&self, signal: &str) -> Result<(), StorageError> {
-        Ok(self.give(signal).await?)
+        Ok(self.signal_waiting(signal).await?)
     }
 
     async fn continue_from(
@@ -102,11 +102,11 @@ impl Storage for EngineStore {
     }
 
     async fn read(&self, id: OperationId) -> Result<Option<Snapshot>, StorageError> {
-        Ok(self.find(id).await?)
+        Ok(self.read_one(id).await?)
     }
 
     async fn journal(&self, id: OperationId) -> Result<Vec<Entry>, StorageError> {
-        Ok(self.entries(id).await?)
+        Ok(self.journal_of(id).await?)
     }
 
     async fn trim(&self, before: Timestamp, most: u32) -> Result<u64, StorageError> {

@@ -34,8 +34,8 @@ const ORPHAN: &str = "
     INSERT INTO intents (id, tenant, digest, runtime_id, created_at)
     VALUES ($1, $2, $3, $4, $5)";
 const ABANDONED: &str = "
-    SELECT id, tenant, runtime_id FROM intents
-    WHERE operation_id IS NULL AND created_at < $1
+    SELECT id, tenant, runtime_id, created_at FROM intents
+    WHERE operation_id IS NULL AND created_at < $1 AND (created_at, id) > ($3, $4)
     ORDER BY created_at, id LIMIT $2";
 const TRIM: &str = "DELETE FROM intents WHERE operation_id IS NOT NULL AND created_at < $1";
 
@@ -51,6 +51,17 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     (ABANDONED, "intents_abandoned"),
     (TRIM, "intents_answered"),
 ];
+
+/// An order that no operation answers.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx_macros::FromRow)]
+pub struct AbandonedIntent {
+    pub id: Uuid,
+    pub tenant: String,
+    /// The runtime that was registered for it.
+    pub runtime_id: Option<Uuid>,
+    /// When it was begun.
+    pub created_at: Moment,
+}
 
 /// An order that was begun, now or by an earlier call with the same key.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -204,16 +215,25 @@ impl ProvisionerStore {
         key
     }
 
-    /// At most `most` intents begun before `older_than` that no operation answers, oldest first: id,
-    /// tenant, and the runtime that was registered.
+    /// At most `most` intents begun before `older_than` that no operation answers, oldest first, behind the last one of the page
+    /// before.
     pub async fn abandoned_intents(
         &self,
         older_than: Timestamp,
+        after: Option<&AbandonedIntent>,
         most: u32,
-    ) -> Result<Vec<(Uuid, String, Option<Uuid>)>, Error> {
+    ) -> Result<Vec<AbandonedIntent>, Error> {
         let before = Moment::from(older_than);
+        let first = (Moment::from(Timestamp::UNIX_EPOCH), Uuid::nil());
+        let (at, id) = after.map_or(first, |after| (after.created_at, after.id));
         let found = on!(self.database().reader(), |pool| {
-            sqlx::query_as(ABANDONED).bind(before).bind(i64::from(most)).fetch_all(pool).await
+            sqlx::query_as(ABANDONED)
+                .bind(before)
+                .bind(i64::from(most))
+                .bind(at)
+                .bind(id)
+                .fetch_all(pool)
+                .await
         })?;
         Ok(found)
     }

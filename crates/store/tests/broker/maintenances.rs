@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use engine::State;
 use futures::future::join_all;
 use serde_json::Value;
 use store::broker::{Maintenance, MaintenanceOf, SuspendedEvaluation};
@@ -66,6 +67,32 @@ pub(crate) async fn nothing_is_taken_back_before_its_operation_has_ended(b: Benc
     assert_eq!(due(&b).await.len(), 1);
     b.store.restored_evaluations(operation).await.unwrap();
     assert!(!b.store.has_other_maintenance("one", other).await.unwrap());
+}
+
+pub(crate) async fn only_what_was_stopped_before_it_began_was_left_out(b: Bench) {
+    let replica = b.hands.join().await;
+    let table = [
+        ("stopped", State::Canceled, false, true),
+        ("failed", State::Failed, false, false),
+        ("finished", State::Succeeded, false, false),
+        ("begun", State::Canceled, true, false),
+    ];
+
+    for (name, state, begun, left_out) in table {
+        let operation = b.order(&instance(name)).await;
+        b.store.announce_maintenance(of(operation, name), Uuid::now_v7()).await.unwrap();
+        let held = b.hands.claim(replica, name).await;
+        let mut commit = b.hands.ends(&held, Value::Null);
+        commit.position.state = state;
+        commit.position.started_at = commit.position.started_at.filter(|_| begun);
+        b.hands.commit(replica, commit).await;
+        b.wait(SETTLED.as_secs());
+
+        let found = due(&b).await.remove(0);
+
+        assert_eq!((found.operation, found.left_out), (operation, left_out), "{name}");
+        b.store.forget_maintenance(operation).await.unwrap();
+    }
 }
 
 pub(crate) async fn of_many_who_take_a_maintenance_back_one_gets_it(b: Bench) {

@@ -173,7 +173,7 @@ pub(crate) async fn how_far_a_runtime_is_is_told_by_its_operation_at_every_momen
 
 pub(crate) async fn a_driver_that_fails_ends_its_orchestration(b: Bench) {
     b.ready("a").await;
-    let (id, _) = b.orchestrated(1, &["a"]).await;
+    let (id, operations) = b.orchestrated(1, &["a"]).await;
     let hands = store::testing::ManualReplica { kind: "orchestration", ..b.hands.clone() };
     let replica = hands.join().await;
     let held = hands.claim(replica, id).await;
@@ -187,6 +187,8 @@ pub(crate) async fn a_driver_that_fails_ends_its_orchestration(b: Bench) {
     let row = b.row(id).await;
     assert_eq!((row.state.as_str(), row.description.as_str()), ("failed", "gardener is down"));
     assert_eq!(b.counts(id).await.in_state("canceled"), 1);
+    let member = b.store.member(operations[0]).await.unwrap().unwrap();
+    assert_eq!(member.ended_at, Some(b.clock.now()));
 }
 
 pub(crate) async fn what_was_changed_since_the_targets_were_read_stays(b: Bench) {

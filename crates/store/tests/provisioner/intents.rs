@@ -1,7 +1,7 @@
 //! An order that was begun is found again by its key, and cleaned up when nobody goes on with it.
 
 use futures::future::join_all;
-use store::Error;
+use store::{Error, provisioner::AbandonedIntent};
 use uuid::Uuid;
 
 use crate::bench::{Bench, operation, runtime};
@@ -75,6 +75,11 @@ pub(crate) async fn an_answered_intent_is_not_dropped(b: Bench) {
     assert_eq!((found.id, found.runtime), (answered, Some(order.id)));
 }
 
+/// Id, tenant and runtime of intents.
+fn plain(intents: &[AbandonedIntent]) -> Vec<(Uuid, String, Option<Uuid>)> {
+    intents.iter().map(|it| (it.id, it.tenant.clone(), it.runtime_id)).collect()
+}
+
 pub(crate) async fn the_abandoned_are_listed_oldest_first_and_the_answered_trimmed(b: Bench) {
     let answered = b.store.begin_intent("tenant", Some("key"), b"request").await.unwrap().id;
     let order = runtime("shoot");
@@ -91,12 +96,16 @@ pub(crate) async fn the_abandoned_are_listed_oldest_first_and_the_answered_trimm
     open[1].2 = Some(registered);
     let now = b.clock.now();
 
-    let abandoned = b.store.abandoned_intents(now, 10).await.unwrap();
-    let oldest = b.store.abandoned_intents(now, 1).await.unwrap();
+    let abandoned = b.store.abandoned_intents(now, None, 10).await.unwrap();
+    let oldest = b.store.abandoned_intents(now, None, 1).await.unwrap();
+    let next = b.store.abandoned_intents(now, oldest.last(), 1).await.unwrap();
+    let none = b.store.abandoned_intents(now, next.last(), 1).await.unwrap();
     let trimmed = b.store.trim_intents(now).await.unwrap();
 
-    assert_eq!(abandoned, open[..2]);
-    assert_eq!(oldest, open[..1]);
+    assert_eq!(plain(&abandoned), open[..2]);
+    assert_eq!(plain(&oldest), open[..1]);
+    assert_eq!(plain(&next), open[1..2]);
+    assert_eq!(none, []);
     assert_eq!(trimmed, 1);
     assert_eq!(b.count("SELECT count(*) FROM intents").await, 3);
     assert!(b.store.begin_intent("tenant", Some("key"), b"request").await.unwrap().new);
@@ -123,9 +132,9 @@ pub(crate) async fn a_registration_that_nobody_wants_is_abandoned_from_the_start
     let orphan = b.store.note_orphan("tenant", registered).await.unwrap();
     b.wait(60);
 
-    let abandoned = b.store.abandoned_intents(b.clock.now(), 10).await.unwrap();
+    let abandoned = b.store.abandoned_intents(b.clock.now(), None, 10).await.unwrap();
 
-    assert_eq!(abandoned, [(orphan, "tenant".to_owned(), Some(registered))]);
+    assert_eq!(plain(&abandoned), [(orphan, "tenant".to_owned(), Some(registered))]);
     assert!(b.store.drop_intent(orphan).await.unwrap());
 }
 

@@ -40,7 +40,7 @@ impl Platform {
             password: PASSWORD.to_owned().into(),
             tenant: None,
         };
-        let parts = osb::Parts {
+        let parts = osb::OsbParts {
             broker: use_cases(&runtime.outside, &runtime.broker, &runtime.clock),
             bindings: runtime.bindings.clone(),
             verifier: Arc::new(Verifier::new(vec![], runtime.clock.clone()).unwrap()),

@@ -3,9 +3,10 @@
 use broker::{
     ContextChange, Order, instances::Caller, operations::update::Input, runtimes::RuntimesQuery,
 };
-use domain::parameters::Update;
+use domain::{parameters::Update, plan};
 use engine::State;
 use serde_json::{Value, json};
+use simulators::trouble::{Kind, Rule};
 
 use super::{
     change_of_everything, to_azure,
@@ -14,8 +15,9 @@ use super::{
 use crate::{
     orders::{OrderSpec, own_cluster},
     outside::Outside,
+    service::PROJECT,
     suspension::use_cases,
-    test_broker::Broker,
+    test_broker::{Broker, EndedOperation},
     upgrading::{KUBERNETES, cluster},
 };
 
@@ -155,6 +157,11 @@ async fn a_cluster_that_was_brought_along_gets_another_kubeconfig() {
     let broker = Broker::start(&outside).await;
     let wish = own_cluster("brought", "theirs", &kubeconfig);
     let made = broker.provision(&outside, &wish).await.succeeded();
+    let reconciled = || {
+        let all = outside.objects("reconciler");
+        all.iter().find(|it| it.id == made.runtime()).unwrap().value["version"].as_i64().unwrap()
+    };
+    let before = reconciled();
     let again = format!("{kubeconfig}\n# again\n");
     let parameters = Update { kubeconfig: Some(again.clone().into()), ..Update::default() };
     let context = ContextChange::default();
@@ -170,6 +177,39 @@ async fn a_cluster_that_was_brought_along_gets_another_kubeconfig() {
     ended.completed();
     let order = stored(&broker, &made.order.instance_id).await;
     assert_eq!(order.parameters.kubeconfig.unwrap().expose(), again);
+    let runtime = made.details.runtime_id.unwrap();
+    let sent = broker.store.latest_runtime_state(runtime, Some("cluster-setup")).await;
+    let sent: Value = serde_json::from_slice(&sent.unwrap().unwrap().payload).unwrap();
+    assert_eq!(sent["kubeconfig"], again);
+    assert_eq!(reconciled(), before + 1, "the Reconciler has got it");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_free_runtime_that_changes_to_a_managed_plan_is_of_its_kind() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let wish = OrderSpec {
+        plan: "free",
+        region: "cf-eu10",
+        parameters: json!({"name": "Free"}),
+        mark: "freed".into(),
+        account: None,
+    };
+    let made = broker.provision(&outside, &wish).await.succeeded();
+    assert_eq!(made.order.plan_kind, plan::Kind::Free);
+    let aws = outside.catalog.plan_named("aws").unwrap();
+
+    Box::pin(broker.update(Input {
+        order: made.order.clone(),
+        parameters: Update::default(),
+        context: ContextChange::default(),
+        plan_id: Some(aws.id().to_owned()),
+    }))
+    .await
+    .completed();
+
+    let order = stored(&broker, &made.order.instance_id).await;
+    assert_eq!((&*order.plan_name, order.plan_kind), ("aws", plan::Kind::Managed));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -192,4 +232,64 @@ async fn another_plan_reaches_the_shoot_the_reconciler_edp_the_kyma_resource_and
         plan_seen(&outside, &made.order, &runtime),
         json!(["azure", "Production", ["standard"], "azure"])
     );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_plan_that_a_failed_change_has_left_in_other_systems_is_replaced_by_the_next_change() {
+    let outside = Outside::start(&["azure"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &azure_lite("halfway")).await.succeeded();
+    let seen = || plan_seen(&outside, &made.order, &made.runtime());
+    let (before, nodes) = (seen(), shoot(&outside, &made.order.shoot_name));
+    let refusal = Kind::Status { status: 422, body: None };
+    outside.meet(Rule::next(1_000_000, refusal).from_step("Update_Kyma_Resource"));
+    let failed = Box::pin(broker.update(to_azure(&outside, made.order.clone()))).await;
+    outside.calm();
+    assert_eq!(failed.snapshot.state, State::Failed, "{:#?}", failed.journal);
+    assert_eq!(seen(), json!(["azure", "Production", ["standard"], "azure_lite"]));
+
+    let change = || Input {
+        order: made.order.clone(),
+        parameters: Update {
+            administrators: Some(vec!["ada@example.test".into()]),
+            ..Update::default()
+        },
+        context: ContextChange::default(),
+        plan_id: None,
+    };
+    let restoring = Box::pin(broker.update(change())).await.completed();
+
+    assert_eq!(seen(), before);
+    assert_eq!(shoot(&outside, &made.order.shoot_name), nodes);
+    assert_eq!(stored(&broker, &made.order.instance_id).await.plan_name, "azure_lite");
+    let restores = |ended: &EndedOperation| {
+        let data: Value = serde_json::from_slice(&ended.snapshot.data).unwrap();
+        data["restores_plan"] == true
+    };
+    assert!(restores(&restoring));
+    assert!(!restores(&Box::pin(broker.update(change())).await.completed()), "it is done once");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_free_cluster_is_no_evaluation_any_more_once_its_plan_is_another() {
+    let outside = Outside::start(&["azure"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let free = OrderSpec {
+        plan: "free",
+        parameters: json!({"name": "Free", "region": "westeurope"}),
+        ..azure_lite("paid")
+    };
+    let made = broker.provision(&outside, &free).await.succeeded();
+    let purpose = || {
+        let (namespace, name) = (format!("garden-{PROJECT}"), &made.order.shoot_name);
+        let shoot = outside.in_cluster("garden", "shoots.core.gardener.cloud", &namespace, name);
+        shoot.unwrap()["spec"]["purpose"].clone()
+    };
+    let before = purpose();
+
+    Box::pin(broker.update(to_azure(&outside, made.order.clone()))).await.completed();
+
+    assert_eq!((before, purpose()), (json!("evaluation"), json!("development")));
+    let cluster = stored(&broker, &made.order.instance_id).await.resolved.cluster;
+    assert_eq!(cluster.unwrap().purpose, "development");
 }

@@ -57,14 +57,18 @@ async fn a_dry_run_and_a_cluster_that_was_brought_along_change_nothing_outside()
     let made = broker.provision(&outside, &OrderSpec::aws("dry-cluster")).await.succeeded();
     let wish = own_cluster("brought-up", "theirs", &kubeconfig);
     let brought = broker.provision(&outside, &wish).await.succeeded();
+    outside.announce().await;
     let before = outside.changes().len();
 
     let input = Input { dry_run: true, ..cluster(made.order.clone()) };
     let dry = Box::pin(broker.upgrade_cluster(input)).await.completed();
     let theirs = Box::pin(broker.upgrade_cluster(cluster(brought.order.clone()))).await.completed();
-    broker.end_maintenance().await;
+    assert_eq!(broker.end_maintenance().await, 1);
 
     assert_eq!(outside.changes().len(), before);
+    // An orchestration would have announced the second one.
+    assert_eq!(notice(&outside, &made.order.instance_id), json!(["1", null]));
+    assert_eq!(notice(&outside, &brought.order.instance_id), json!(["1", "finished"]));
     assert!(dry.snapshot.note.unwrap().contains(KUBERNETES));
     assert!(theirs.snapshot.note.unwrap().contains("nothing to upgrade"));
     assert_eq!(kubernetes(&outside, &made.order.shoot_name), "1.32.4");

@@ -199,10 +199,12 @@ async fn a_runtime_without_kyma_from_the_reconciler_is_left_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_version_that_nobody_has_configured_fails_before_anybody_is_told() {
+async fn a_version_that_nobody_has_configured_fails_before_anything_begins_and_its_announcement_is_closed()
+ {
     let outside = Outside::start(&["aws"], 1).await;
     let broker = Broker::start(&outside).await;
     let made = broker.provision(&outside, &OrderSpec::aws("unknown")).await.succeeded();
+    outside.announce().await;
     let before = outside.changes().len();
 
     let input = Input { version: Some("2.99.0".into()), ..kyma(made.order.clone()) };
@@ -211,6 +213,8 @@ async fn a_version_that_nobody_has_configured_fails_before_anybody_is_told() {
     assert_eq!(ended.snapshot.state, State::Failed);
     assert_eq!(ended.snapshot.failure.unwrap().component, "control plane");
     assert_eq!(outside.changes().len(), before);
+    broker.settle().await;
+    assert_eq!(notice(&outside, &made.order.instance_id), json!(["1", "finished"]));
 }
 
 #[tokio::test(flavor = "multi_thread")]

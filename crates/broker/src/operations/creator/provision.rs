@@ -87,8 +87,8 @@ fn cluster(
 }
 
 /// What the provisioner is asked for when a cluster that is there shall be as it is ordered now. All of it, not only what was just
-/// said: an earlier change may have got half-way.
-pub fn change(order: &Order) -> Result<UpgradeShoot, CreatorError> {
+/// said: an earlier change may have got half-way. The purpose changes with the plan alone.
+pub fn change(order: &Order, changes_plan: bool) -> Result<UpgradeShoot, CreatorError> {
     let resolved = order.resolved.cluster.as_ref().ok_or(CreatorError::NoCluster)?;
     let cluster = ShootChange {
         machine_type: Some(resolved.machine_type.clone()),
@@ -96,6 +96,7 @@ pub fn change(order: &Order) -> Result<UpgradeShoot, CreatorError> {
         auto_scaler_max: Some(number(resolved.auto_scaler_max)),
         max_surge: Some(number(resolved.max_surge)),
         max_unavailable: Some(number(resolved.max_unavailable)),
+        purpose: changes_plan.then(|| resolved.purpose.clone()),
         oidc_config: Some(oidc(resolved)),
         shoot_networking_filter_disabled: Some(order.resolved.network_filter_disabled),
         ..ShootChange::default()

@@ -327,3 +327,12 @@ fn an_upgrade_of_a_cluster_names_its_versions_and_nothing_that_its_owner_has_cho
     });
     assert_eq!(Value::Object(sent), expected);
 }
+
+#[test]
+fn a_change_names_the_purpose_when_the_plan_changes() {
+    let order = order("free", "cf-eu10", &json!({"name": "Demo", "region": "eu-central-1"}));
+    let purpose = |changes_plan| change(&order, changes_plan).unwrap().cluster.purpose;
+
+    assert_eq!(purpose(true).as_deref(), Some("evaluation"));
+    assert_eq!(purpose(false), None);
+}

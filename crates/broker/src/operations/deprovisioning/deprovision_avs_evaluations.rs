@@ -14,12 +14,12 @@ impl Step<Deprovisioning> for DeprovisionAvsEvaluations {
     async fn run(&self, cx: &mut Cx<'_, Deprovisioning>) -> StepResult {
         let (env, input) = (cx.env, cx.input);
         let Some(avs) = &env.avs else { return done() };
-        let plan = &input.order.plan_name;
         let known = &cx.data.details.avs;
         if let Some(id) = known.internal_id.filter(|_| !known.internal_deleted) {
-            // Its parent keeps an evaluation that is deleted first.
-            let parent = avs.settings().parent_of(plan, Scope::Internal);
-            avs.unlink(parent, id).await.map_err(as_transient)?;
+            // Its parent keeps an evaluation that is deleted first. It is the parent of the plan that the order had then.
+            for parent in avs.settings().parents() {
+                avs.unlink(parent, id).await.map_err(as_transient)?;
+            }
             avs.delete(id).await.map_err(as_transient)?;
             cx.data.details.avs.internal_deleted = true;
             cx.save().await?;
@@ -27,7 +27,7 @@ impl Step<Deprovisioning> for DeprovisionAvsEvaluations {
         let known = &cx.data.details.avs;
         if let Some(id) = known.external_id.filter(|_| !known.external_deleted) {
             let scope = Scope::External { domain: &input.order.shoot_domain };
-            let parent = avs.settings().parent_of(plan, scope);
+            let parent = avs.settings().parent_of(&input.order.plan_name, scope);
             avs.unlink(parent, id).await.map_err(as_transient)?;
             avs.delete(id).await.map_err(as_transient)?;
             cx.data.details.avs.external_deleted = true;
@@ -38,10 +38,8 @@ impl Step<Deprovisioning> for DeprovisionAvsEvaluations {
         for creation in unused.into_iter().filter(|creation| creation.system == COMPONENT.0) {
             let id = creation.answer.as_deref().and_then(|answer| answer.parse().ok());
             let Some(id) = id else { continue };
-            for scope in [Scope::Internal, Scope::External { domain: &input.order.shoot_domain }] {
-                avs.unlink(avs.settings().parent_of(plan, scope), id)
-                    .await
-                    .map_err(as_transient)?;
+            for parent in avs.settings().parents() {
+                avs.unlink(parent, id).await.map_err(as_transient)?;
             }
             avs.delete(id).await.map_err(as_transient)?;
             env.creations.forget(creation.id).await;

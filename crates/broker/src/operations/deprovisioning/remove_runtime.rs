@@ -155,7 +155,7 @@ async fn look_in_the_garden(cx: &Cx<'_, Deprovisioning>) -> Result<Option<Uuid>,
 /// A Shoot that has the name of the instance's cluster and is certainly another one: the name was free, so the instance has none.
 fn not_ours(cx: &Cx<'_, Deprovisioning>, why: &str) -> Option<Uuid> {
     let (instance, shoot) = (cx.instance, &cx.input.order.shoot_name);
-    tracing::warn!(instance.id = instance, shoot, why, "a Shoot is left alone");
+    tracing::warn!(instance.id = instance, shoot, why, "Shoot skipped, not of this instance");
     None
 }
 

@@ -6,7 +6,10 @@ use clients::spc::{Event, Tenant};
 use store::broker::MemberFilter;
 
 use super::{Orchestrating, as_transient, event_type, orchestration, stored};
-use crate::{operations::prelude::*, orchestrations::parameters};
+use crate::{
+    operations::prelude::*,
+    orchestrations::{is_changed, kind, parameters},
+};
 
 pub(super) struct NotifyLeftOut;
 
@@ -37,6 +40,8 @@ impl Step<Orchestrating> for NotifyLeftOut {
             .collect();
         let left_out = members.members.iter().filter(|member| member.state == "canceled");
         let left_out = left_out.filter(|member| !begun.contains(member.instance.as_str()));
+        // The others were not announced.
+        let left_out = left_out.filter(|member| is_changed(kind(&row), &member.plan_name));
         let tenants: Vec<Tenant> =
             left_out.map(|member| Tenant::cancelled(&member.instance)).collect();
         if tenants.is_empty() {

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use clients::spc::{Event, Tenant};
-use domain::orchestration::no_time;
+use domain::orchestration::{Kind, no_time};
 use engine::step::Waiting;
 use jiff::Timestamp;
 use store::broker::{Member, MemberFilter, NewMember, Orchestration, Resolution};
@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     operations::{prelude::*, shared::outlasted},
-    orchestrations::{parameters, signal},
+    orchestrations::{is_changed, kind, parameters, signal},
 };
 
 /// How long runtimes are looked for in vain when it is time to begin, and how long notifying customers is then tried. Both together are
@@ -119,7 +119,7 @@ async fn refresh(
     }
     // Written down first: a run that dies behind the change has customers to tell.
     let untold_before = cx.data.untold.clone();
-    cx.data.untold.extend(changed(&before, &found));
+    cx.data.untold.extend(changed(kind(row), &before, &found));
     let stays = |it: &&Member| found.iter().any(|new| new.instance == it.instance);
     let left = before.iter().filter(|it| !stays(it)).map(|it| it.instance.clone());
     cx.data.left.extend(left);
@@ -173,12 +173,14 @@ fn is_same(before: &[Member], found: &[NewMember]) -> bool {
     before.len() == found.len() && before.iter().zip(found).all(same)
 }
 
-/// The instances that come or go, or get another window.
-fn changed(before: &[Member], found: &[NewMember]) -> BTreeSet<String> {
+/// The announced instances that come or go, or get another window.
+fn changed(kind: Kind, before: &[Member], found: &[NewMember]) -> BTreeSet<String> {
+    let before = before.iter().filter(|it| is_changed(kind, &it.plan_name));
     let before: BTreeSet<_> =
-        before.iter().map(|it| (&it.instance, it.window_begin, it.window_end)).collect();
+        before.map(|it| (&it.instance, it.window_begin, it.window_end)).collect();
+    let found = found.iter().filter(|it| is_changed(kind, &it.plan_name));
     let found: BTreeSet<_> =
-        found.iter().map(|it| (&it.instance, it.window_begin, it.window_end)).collect();
+        found.map(|it| (&it.instance, it.window_begin, it.window_end)).collect();
     before.symmetric_difference(&found).map(|(instance, ..)| (*instance).clone()).collect()
 }
 
@@ -259,4 +261,33 @@ async fn tell(
     as_transient(spc.update(&event(untold.iter().map(tenant).collect())).await)?;
     cx.data.untold.clear();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_runtimes_that_are_changed_are_told() {
+        let member = |plan: &str| NewMember {
+            operation: uuid::Uuid::nil(),
+            wave: 1,
+            instance: plan.into(),
+            runtime_id: uuid::Uuid::nil(),
+            shoot_name: "c-1".into(),
+            global_account: "ga".into(),
+            subaccount: "sa".into(),
+            plan_id: "plan-id".into(),
+            plan_name: plan.into(),
+            window_rule: None,
+            window_begin: None,
+            window_end: None,
+        };
+        let found = ["aws", "own_cluster", "preview"].map(member);
+
+        let told = |kind| changed(kind, &[], &found).into_iter().collect::<Vec<_>>();
+
+        assert_eq!(told(Kind::UpgradeKyma), ["aws", "own_cluster"]);
+        assert_eq!(told(Kind::UpgradeCluster), ["aws", "preview"]);
+    }
 }

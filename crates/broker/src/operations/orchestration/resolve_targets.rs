@@ -1,9 +1,13 @@
 //! Finds the runtimes that an orchestration is for, and stores them all together.
+//!
+//! What a reader would get wrong: one that begins later does not fail because runtimes cannot be looked for. It waits, and fails only when
+//! they still cannot be looked for once it is time to begin.
 
 use domain::orchestration::Parameters;
-use engine::Ending;
+use engine::step::Waiting;
 use jiff::Timestamp;
 use store::broker::Resolution;
+use uuid::Uuid;
 
 use super::{Orchestrating, orchestration, stored};
 use crate::{
@@ -34,11 +38,20 @@ impl Step<Orchestrating> for ResolveTargets {
             return done();
         }
         let asked = parameters(&row).map_err(|error| stored(&error))?;
-        let resolved = targets(cx, &asked, cx.now).await?;
-        if resolved.members.is_empty() && asked.strategy.schedule_time > cx.now {
-            let waiting = waiting("no runtime matches yet, and it begins later");
-            return Ok(Ending::Wait(waiting.at_latest(LOOK).or_signal(signal(id))));
-        }
+        let left = asked.strategy.schedule_time.duration_since(cx.now);
+        let left = Duration::try_from(left).ok().filter(|left| !left.is_zero());
+        let resolved = match (targets(cx, &asked, cx.now).await, left) {
+            (Ok(resolved), Some(left)) if resolved.members.is_empty() => {
+                return look_again("no runtime matches yet, and it begins later", id, left).into();
+            }
+            (Err(StepError::Transient { failure, .. } | StepError::Fatal(failure)), Some(left)) => {
+                let message = &failure.message;
+                tracing::warn!(orchestration = %id, message, "runtimes not looked for, trying again before it begins");
+                let why = "runtimes cannot be looked for yet, and it begins later";
+                return look_again(why, id, left).into();
+            }
+            (resolved, _) => resolved?,
+        };
         let description = description(&resolved);
         let resolution = Resolution {
             orchestration: id,
@@ -52,6 +65,11 @@ impl Step<Orchestrating> for ResolveTargets {
         cx.note(description);
         done()
     }
+}
+
+/// Runtimes are looked for again soon, and at the latest when it begins.
+fn look_again(why: &'static str, orchestration: Uuid, left: Duration) -> Waiting {
+    waiting(why).at_latest(LOOK.min(left)).or_signal(signal(orchestration))
 }
 
 /// The runtimes that are meant right now, each with its window as it is at `at`.

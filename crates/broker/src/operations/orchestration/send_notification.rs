@@ -4,7 +4,10 @@ use clients::spc::{Event, Tenant};
 use store::broker::MemberFilter;
 
 use super::{Orchestrating, as_transient, event_type, orchestration, stored};
-use crate::{operations::prelude::*, orchestrations::parameters};
+use crate::{
+    operations::prelude::*,
+    orchestrations::{is_changed, kind, parameters},
+};
 
 pub(super) struct SendNotification;
 
@@ -33,6 +36,7 @@ impl Step<Orchestrating> for SendNotification {
         let tenants: Vec<Tenant> = members
             .members
             .iter()
+            .filter(|member| is_changed(kind(&row), &member.plan_name))
             .map(|member| {
                 let from = member.window_begin.unwrap_or(cx.now);
                 Tenant::planned(&member.instance, from, member.window_end)

@@ -3,7 +3,7 @@
 //! What a reader would get wrong: each run looks at everything anew. What was started, ended, paused or canceled meanwhile is in the
 //! rows; the step itself remembers nothing, so it can be repeated anywhere.
 
-use domain::OperationId;
+use domain::{OperationId, orchestration::Kind};
 use engine::step::Waiting;
 use jiff::Timestamp;
 use store::broker::{Counts, Member, Orchestration, StartResult};
@@ -13,7 +13,9 @@ use super::{Orchestrating, orchestration, stored};
 use crate::{
     instances::{Error, Upgrade, pairs},
     operations::prelude::*,
-    orchestrations::{FailureAllowance, Pace, kind, pace, parameters, signal, windows::Window},
+    orchestrations::{
+        FailureAllowance, Pace, is_changed, kind, pace, parameters, signal, windows::Window,
+    },
 };
 
 /// How many runtimes one run looks at: the rest is for the next run, which comes at once.
@@ -102,7 +104,8 @@ async fn start(
         return postpone(cx, member, cx.now).await;
     }
     let id = OperationId::from(member.operation);
-    let prepared = cx.env.broker.prepare_upgrade(&member.instance, id, change.clone()).await;
+    let change = for_plan(change, kind(row), &member.plan_name);
+    let prepared = cx.env.broker.prepare_upgrade(&member.instance, id, change).await;
     let why = match prepared {
         Ok(operation) => {
             // Behind another operation it could begin after its window has closed.
@@ -134,6 +137,11 @@ async fn start(
     };
     store.skip_member(member.operation, &why).await.map_err(|error| stored(&error))?;
     Ok(true)
+}
+
+/// The change for a runtime of this plan: the customer is notified of what was announced.
+fn for_plan(change: &Upgrade, kind: Kind, plan_name: &str) -> Upgrade {
+    Upgrade { notify: change.notify && is_changed(kind, plan_name), ..change.clone() }
 }
 
 /// Gives a runtime another begin: from `from` on, in the same window while that is open, else in the next one.
@@ -181,4 +189,32 @@ fn sleep(row: &Orchestration, counts: &Counts, at_latest: Option<Duration>) -> W
 
 fn until(now: Timestamp, next: Timestamp) -> Duration {
     next.duration_since(now).try_into().unwrap_or(SOON).max(SOON)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instances::UpgradeTarget;
+
+    #[test]
+    fn customers_are_notified_of_no_upgrade_that_changes_nothing() {
+        let change = Upgrade {
+            orchestration: Some(Uuid::from_u128(1)),
+            dry_run: false,
+            notify: true,
+            target: UpgradeTarget::Kyma { version: None },
+        };
+        let notified = |kind, plan| for_plan(&change, kind, plan).notify;
+
+        for plan in ["aws", "own_cluster"] {
+            assert!(notified(Kind::UpgradeKyma, plan), "{plan}");
+        }
+        for plan in ["aws", "preview"] {
+            assert!(notified(Kind::UpgradeCluster, plan), "{plan}");
+        }
+        assert!(!notified(Kind::UpgradeKyma, "preview"));
+        assert!(!notified(Kind::UpgradeCluster, "own_cluster"));
+        let without = Upgrade { notify: false, ..change };
+        assert!(!for_plan(&without, Kind::UpgradeKyma, "aws").notify);
+    }
 }

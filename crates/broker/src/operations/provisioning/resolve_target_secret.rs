@@ -29,7 +29,7 @@ impl Step<Provisioning> for ResolveTargetSecret {
         let pool = cx.env.gardener.pool(cx.env.settings.account_bindings);
         if let Some(named) = &cluster.target_secret {
             if let Some((secret, need)) = accounts::named_account(order)
-                && !pool.is_own(secret, need.tenant, need.wanted()).await?
+                && !pool.is_own(secret, need.tenant, need.account_need()).await?
             {
                 let text = format!("targetSecret {secret}: {}", accounts::NOT_OWN);
                 return Err(StepError::fatal(Failure::new("broker", "foreign_account", text)));
@@ -41,9 +41,9 @@ impl Step<Provisioning> for ResolveTargetSecret {
         let need = Need::of(order).ok_or_else(|| missing_data("the order needs no account"))?;
         // The tenant's own is found again; which of the shared ones is least used may change, so it is kept.
         let binding = if need.shared {
-            pool.shared(need.wanted()).await
+            pool.shared(need.account_need()).await
         } else {
-            pool.claim(need.tenant, need.wanted()).await
+            pool.claim(need.tenant, need.account_need()).await
         };
         let binding = binding.map_err(exhausted)?;
         let secret = pool.name_for_shoot(&binding);

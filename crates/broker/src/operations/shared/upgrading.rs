@@ -70,10 +70,17 @@ impl Data {
 /// Reads the instance when the upgrade begins, once. Gives what has to be waited for before.
 ///
 /// What a reader would get wrong: a retry by an operator begins with the data of the operation that failed. What that one has
-/// announced was taken back since.
+/// announced was taken back since, its maintenance included.
 pub(crate) async fn begin<O: Upgrading>(cx: &mut Cx<'_, O>) -> Result<Option<Waiting>, StepError> {
     if cx.data.of == Some(cx.operation) {
         return Ok(None);
+    }
+    // The orchestration has announced the maintenance: its end is notified even when the upgrade ends before its own notification.
+    let Request { orchestration, dry_run, notify } = O::request(cx.input);
+    let announced = orchestration.filter(|_| notify && !dry_run && cx.data.of.is_none());
+    if let Some(orchestration) = announced {
+        let kept = cx.env.store.announce_maintenance(of(cx), orchestration).await;
+        kept.map_err(|error| StepError::internal(&error))?;
     }
     // Evaluations that the previous upgrade has put into maintenance mode would look as if an operator had done it.
     let others = cx.env.store.has_other_maintenance(cx.instance, cx.operation).await;

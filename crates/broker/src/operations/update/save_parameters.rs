@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use store::broker::{InstanceChange, InstancePlan, StateChange};
 
-use super::{Updating, changed};
+use super::{Updating, changed, sends_plan};
 use crate::operations::{
     creator,
     prelude::*,
@@ -53,7 +53,8 @@ async fn cluster(cx: &Cx<'_, Updating>) -> Result<Option<StateChange>, StepError
     let order = changed(cx)?;
     match (cx.data.details.runtime_id, &order.resolved.cluster) {
         (Some(runtime), Some(_)) => {
-            cluster_state::after(cx.env, runtime, &creator::change(order)?).await
+            let sent = creator::change(order, sends_plan(cx))?;
+            cluster_state::after(cx.env, runtime, &sent).await
         }
         _ => Ok(None),
     }

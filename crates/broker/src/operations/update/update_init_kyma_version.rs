@@ -2,7 +2,7 @@
 
 use clients::reconciler::Cluster;
 
-use super::{Updating, changed, stored};
+use super::{Updating, changed, sends_plan, stored};
 use crate::{
     details::RuntimeVersion,
     operations::{creator, prelude::*},
@@ -30,13 +30,13 @@ impl Step<Updating> for UpdateInitKymaVersion {
                 let origin = "runtime-state".to_owned();
                 cx.data.details.runtime_version = Some(RuntimeVersion { version, origin, major });
             }
-            if cx.input.plan_id.is_some() {
+            if sends_plan(cx) {
                 creator::change_plan(&mut configuration, changed(cx)?);
             }
             cx.memory.configuration = Some(configuration);
         }
         cx.memory.requires_reconciler_update =
-            cx.input.parameters.kubeconfig.is_some() || cx.input.plan_id.is_some();
+            cx.input.parameters.kubeconfig.is_some() || sends_plan(cx);
         done()
     }
 }

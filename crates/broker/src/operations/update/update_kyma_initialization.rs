@@ -1,11 +1,14 @@
 //! Works out what the change makes of the order as it is stored now: other changes may have ended since it was accepted.
 
-use super::Updating;
+use engine::{Operation, State};
+
+use super::{Updating, plan_of, stored};
 use crate::{
     Order,
     catalog::{Plan, PlatformRegion},
     operations::{
         prelude::*,
+        provisioning::Provisioning,
         shared::instance::{self, refused},
     },
 };
@@ -21,10 +24,35 @@ impl Step<Updating> for UpdateKymaInitialization {
             return done();
         }
         let (order, details) = instance::current(cx.env, cx.instance, "changed").await?;
+        cx.data.restores_plan = has_half_changed_plan(cx).await?;
         cx.data.details = details;
         cx.data.order = Some(change(cx, &order)?);
         done()
     }
+}
+
+/// Whether a change of the plan has begun and not succeeded, since the last operation that gave every system the instance's own plan.
+async fn has_half_changed_plan(cx: &Cx<'_, Updating>) -> Result<bool, StepError> {
+    let engine = cx.env.store.engine();
+    let all = engine.of_instances(&[cx.instance]).await.map_err(|error| stored(&error))?;
+    let before = all.iter().take_while(|other| other.id != cx.operation);
+    let mut unsuccessful = Vec::new();
+    for other in before.filter(|other| other.started_at.is_some()) {
+        match other.kind.as_str() {
+            Updating::KIND | Provisioning::KIND if other.state == State::Succeeded => {
+                unsuccessful.clear();
+            }
+            Updating::KIND => unsuccessful.push(other.id),
+            _ => {}
+        }
+    }
+    if unsuccessful.is_empty() {
+        return Ok(false);
+    }
+    let contents = engine.readable_contents(&unsuccessful).await;
+    let contents = contents.map_err(|error| stored(&error))?;
+    // Of one that cannot be read nobody can say what it has changed.
+    Ok(contents.iter().any(|content| !matches!(plan_of(&content.input), Ok(None))))
 }
 
 /// The order with the change in it.

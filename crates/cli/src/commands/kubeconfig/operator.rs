@@ -47,11 +47,22 @@ impl OfOperator {
             let (shoot, region) = (&runtime.shoot_name, &runtime.sub_account_region);
             confirmation.ask(&format!("Only people in the EU may access {shoot} ({region})"))?;
         }
+        if file.output.is_none()
+            && !file.overwrite
+            && kubeconfigs.address() == client.address()
+            && let Ok(without) = client.kubeconfig(&runtime.instance_id).await
+        {
+            // The name is that of the kubeconfig for people, which has no credentials.
+            KubeconfigFile {
+                output: Some(file_of(&without, &runtime.shoot_name)?),
+                overwrite: false,
+            }
+            .check()?;
+        }
         let account = &runtime.global_account_id;
         let kubeconfig = kubeconfigs.operator_kubeconfig(account, &runtime.id, None).await?;
         if file.output.is_none() {
-            let name = name_in(&kubeconfig, &runtime.shoot_name)?;
-            file.output = Some(PathBuf::from(format!("{name}.yaml")));
+            file.output = Some(file_of(&kubeconfig, &runtime.shoot_name)?);
         }
         file.write(&kubeconfig)?;
         Ok(ExitCode::SUCCESS)
@@ -84,6 +95,11 @@ impl OfOperator {
             several => bail!("multiple runtimes ({several}) matched the input options"),
         }
     }
+}
+
+/// The file that a kubeconfig goes to by default.
+fn file_of(kubeconfig: &str, shoot: &str) -> anyhow::Result<PathBuf> {
+    Ok(PathBuf::from(format!("{}.yaml", name_in(kubeconfig, shoot)?)))
 }
 
 /// What the first cluster of a kubeconfig is called, or else the Shoot, as far as that can be a file.

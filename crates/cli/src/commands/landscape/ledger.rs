@@ -9,7 +9,10 @@ use uuid::Uuid;
 use super::{cells, items};
 use crate::{
     client::Client,
-    commands::which::{self, IdMatch},
+    commands::{
+        watching::Patience,
+        which::{self, IdMatch},
+    },
     output::{Format, Head, Layout},
 };
 
@@ -82,17 +85,24 @@ impl Ledger {
             *operation = found.to_string();
         }
         let clock = Clock::running();
+        let (mut patience, mut is_begun) = (Patience::new(&clock, PAUSE), false);
+        let layout = Layout { head: &HEAD, name: "/sequence", empty: "no calls" };
         loop {
-            let page = client.look("reading the ledger", "/ledger", &self.query()).await?;
+            let page = client.look("reading the ledger", "/ledger", &self.query()).await;
+            let Some(page) = patience.take(page, || {})? else {
+                patience.pause().await;
+                continue;
+            };
             let entries = items(&page["entries"]);
             match format {
                 _ if self.watch && format.is_documents() => {
                     entries.iter().try_for_each(|entry| format.document(entry))?;
                 }
                 _ if self.watch && entries.is_empty() => {}
+                _ if is_begun => format.more(&page, entries, &layout, cells(&FIELDS))?,
                 _ => {
-                    let layout = Layout { head: &HEAD, name: "/sequence", empty: "no calls" };
                     format.list(&page, entries, &layout, cells(&FIELDS))?;
+                    is_begun = true;
                 }
             }
             if !self.watch {
@@ -104,7 +114,7 @@ impl Ledger {
             self.after = page["next"].as_u64().unwrap_or(self.after);
             self.tail = None;
             if page["more"] == false {
-                clock.sleep(PAUSE).await;
+                patience.pause().await;
             }
         }
     }

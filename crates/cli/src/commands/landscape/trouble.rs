@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::{cells, items};
 use crate::{
     client::Client,
+    hint,
     output::{self, Format, Head, Layout},
 };
 
@@ -123,7 +124,8 @@ fn trouble_text(made: &Value) -> String {
         }
     }
     let how_long = how_long.join(", ");
-    format!("trouble {id}: {system}: {kind} {how_long}\nend it: kcp landscape trouble end {id}\n")
+    let kcp = hint::kcp();
+    format!("trouble {id}: {system}: {kind} {how_long}\nend it: {kcp} landscape trouble end {id}\n")
 }
 
 async fn list(client: &Client, format: Format) -> anyhow::Result<()> {

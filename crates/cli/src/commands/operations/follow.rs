@@ -12,14 +12,17 @@ use serde_json::{Value, json};
 
 use super::live::Live;
 use crate::{
-    client::Client,
+    client::{Client, is_no_route},
     commands::watching::{Patience, unless_interrupted},
+    hint,
     output::{self, Format, duration, style},
     timeline::Timeline,
     view::{Entry, Operation},
 };
 
 const PAUSE: Duration = Duration::from_millis(500);
+/// Between two looks as platforms see an operation: there is no more to see than its state.
+const PLATFORM_PAUSE: Duration = Duration::from_secs(1);
 
 /// Prints what was begun: all at once, or as the first document where others follow.
 pub(crate) fn begin(
@@ -46,12 +49,74 @@ pub(crate) async fn follow_as(
     id: &OperationId,
     format: Format,
 ) -> anyhow::Result<ExitCode> {
-    if format.is_documents() || !style::is_live() {
+    if format.is_documents() || format.is_quiet() || !style::is_live() {
         return watch(client, id, &mut FollowOutput::new(format)).await;
     }
     let mut shown = FollowOutput::Terminal(None, Live::default());
     let watched = watch(client, id, &mut shown);
     unless_interrupted(watched, "operation", &format!("operations {id} --watch")).await
+}
+
+/// The same for an operation of the instance at this path. A broker without `/operations` is asked as platforms ask it.
+pub(crate) async fn follow_order(
+    client: &Client,
+    order: &str,
+    id: &OperationId,
+    format: Format,
+) -> anyhow::Result<ExitCode> {
+    match follow_as(client, id, format).await {
+        Err(error) if is_no_route(&error) => poll(client, order, id, format).await,
+        followed => followed,
+    }
+}
+
+/// Shows the state and its description whenever they change, until the end.
+async fn poll(
+    client: &Client,
+    order: &str,
+    id: &OperationId,
+    format: Format,
+) -> anyhow::Result<ExitCode> {
+    let clock = Clock::running();
+    let began_at = clock.now();
+    let (mut patience, mut last) = (Patience::new(&clock, PLATFORM_PAUSE), Value::Null);
+    loop {
+        let answer = client.last_operation(order, id).await;
+        if let Some(answer) = patience.take(answer, || {})? {
+            let word = |key: &str| answer[key].as_str().unwrap_or_default();
+            let (state, description) = (word("state"), word("description"));
+            let why =
+                if description.is_empty() { String::new() } else { format!(": {description}") };
+            let took = duration(began_at, clock.now());
+            if answer != last && format.is_documents() {
+                format.document(&json!({ "last_operation": answer }))?;
+            }
+            match state {
+                "succeeded" => {
+                    if !format.is_documents() && !format.is_quiet() {
+                        output::print(&format!("operation {id} succeeded after {took}\n"))?;
+                    }
+                    return Ok(ExitCode::SUCCESS);
+                }
+                "failed" => {
+                    if !format.is_documents() {
+                        let end = format!("operation {id} failed after {took}{why}");
+                        eprintln!("{}", output::harmless(&end, ""));
+                    }
+                    return Ok(ExitCode::FAILURE);
+                }
+                _ if answer != last && !format.is_documents() && !format.is_quiet() => {
+                    output::print(&format!(
+                        "{}\n",
+                        output::harmless(&format!("{state}{why}"), "")
+                    ))?;
+                }
+                _ => {}
+            }
+            last = answer;
+        }
+        patience.pause().await;
+    }
 }
 
 async fn watch(
@@ -100,6 +165,8 @@ async fn look(client: &Client, id: &OperationId, shown: &FollowOutput) -> anyhow
 enum FollowOutput {
     Lines(Option<Timeline>),
     Documents(Format),
+    /// Standard output belongs to what was chosen: only a failure is shown.
+    Quiet,
     Terminal(Option<Timeline>, Live),
 }
 
@@ -116,7 +183,11 @@ impl FollowOutput {
 
 impl FollowOutput {
     fn new(format: Format) -> Self {
-        if format.is_documents() { Self::Documents(format) } else { Self::Lines(None) }
+        match format {
+            format if format.is_documents() => Self::Documents(format),
+            format if format.is_quiet() => Self::Quiet,
+            _ => Self::Lines(None),
+        }
     }
 
     fn draw(
@@ -133,6 +204,7 @@ impl FollowOutput {
             Self::Documents(format) => {
                 journal.iter().try_for_each(|entry| format.document(&json!({ "entry": entry })))
             }
+            Self::Quiet => Ok(()),
             Self::Lines(timeline) => {
                 let timeline = timeline.get_or_insert_with(|| Timeline::since(since));
                 output::print(&timeline.next(&entries))
@@ -161,9 +233,10 @@ impl FollowOutput {
             return Ok(code);
         }
         let (id, state) = (&operation.id, &operation.state);
-        if good {
+        let quiet = matches!(self, Self::Quiet);
+        if good && !quiet {
             output::print(&format!("operation {id} {state} after {took}\n"))?;
-        } else {
+        } else if !good {
             let why = operation.reason();
             let why = if why.is_empty() { why } else { format!(": {why}") };
             let end = format!("operation {id} {state} after {took}{why}");
@@ -171,7 +244,13 @@ impl FollowOutput {
         }
         if !operation.incomplete.is_empty() {
             let steps = operation.incomplete.join(", ");
-            output::print(&format!("executed but not completed: {steps}; see kcp leftovers\n"))?;
+            let kcp = hint::kcp();
+            let line = format!("executed but not completed: {steps}; see {kcp} leftovers\n");
+            if quiet {
+                eprint!("{}", output::harmless(&line, "\n"));
+            } else {
+                output::print(&line)?;
+            }
         }
         Ok(code)
     }

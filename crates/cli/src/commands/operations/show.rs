@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::{
     client::Client,
+    commands::names::Names,
     output::{self, Format, duration, relative, time},
     timeline::Timeline,
     view::{Entry, Operation, Waiting},
@@ -22,8 +23,15 @@ pub(crate) async fn show(client: &Client, id: &OperationId, format: Format) -> a
         return format.show(&all, &id.to_string(), String::new);
     }
     let now = Clock::running().now();
+    let of = [operation];
+    let names = match client.broker().filter(|_| !client.has_runtimes()) {
+        // The provisioner works on runtimes.
+        Some(broker) => Names::of_runtimes(broker, &of, "instance", format).await,
+        None => Names::of(client, &of, "instance", format).await,
+    };
+    let [operation] = of;
     let operation: Operation = serde_json::from_value(operation)?;
-    let mut text = header(&operation, now);
+    let mut text = header(&operation, names.get(&operation.instance), now);
     text.push_str(&why(&serde_json::from_value(waiting)?, now));
     text.push('\n');
     let journal: Vec<Entry> = serde_json::from_value(journal)?;
@@ -34,12 +42,15 @@ pub(crate) async fn show(client: &Client, id: &OperationId, format: Format) -> a
     output::print(&text)
 }
 
-fn header(operation: &Operation, now: Timestamp) -> String {
+fn header(operation: &Operation, name: Option<&str>, now: Timestamp) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         let _ = writeln!(text, "{name:<10} {value}");
     };
     line("Operation", &operation.id.to_string());
+    if let Some(name) = name {
+        line("Name", name);
+    }
     line("Kind", &operation.kind);
     line("Instance", &operation.instance);
     line("State", &operation.state);

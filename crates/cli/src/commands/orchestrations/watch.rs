@@ -8,7 +8,10 @@ use serde_json::Value;
 
 use crate::{
     client::Client,
-    commands::watching::{Patience, unless_interrupted},
+    commands::{
+        names::Names,
+        watching::{Patience, unless_interrupted},
+    },
     output::{self, Format, style},
 };
 
@@ -23,7 +26,7 @@ const WIDTH: usize = 80;
 /// Shows how far an orchestration is whenever that has changed: in place on a terminal, as documents for programs. Fails when a
 /// runtime has failed, and when it was canceled.
 pub(crate) async fn watch(client: &Client, id: &str, format: Format) -> anyhow::Result<ExitCode> {
-    if format.is_documents() || !style::is_live() {
+    if format.is_documents() || format.is_quiet() || !style::is_live() {
         return until_the_end(client, id, format, false).await;
     }
     let watched = until_the_end(client, id, format, true);
@@ -40,7 +43,7 @@ async fn until_the_end(
     let mut patience = Patience::new(&clock, EVERY);
     let (mut last, mut drawn) = (String::new(), String::new());
     loop {
-        let progress = client.orchestration(id, "/progress").await;
+        let progress = client.progress(id).await;
         // What is said about a missing answer stays, and what comes next is drawn below it.
         let Some(progress) = patience.take(progress, || drawn.clear())? else {
             patience.pause().await;
@@ -61,7 +64,7 @@ async fn until_the_end(
             // The rate and the expected end change all the time: they make no line of their own.
             if format.is_documents() {
                 format.document(&progress)?;
-            } else {
+            } else if !format.is_quiet() {
                 output::print(&format!("{}\n", line(&progress, clock.now(), WIDTH)))?;
             }
         }
@@ -119,8 +122,8 @@ fn estimate(it: &Value, now: Timestamp) -> Option<[String; 2]> {
     Some([format!(", about {rate} an hour"), format!(", ends {}", end.strftime(format))])
 }
 
-/// Everything.
-pub(super) fn text(it: &Value) -> String {
+/// Everything, with what the slowest runtimes are called.
+pub(super) fn text(it: &Value, names: &Names) -> String {
     let mut text = status(it) + "\n";
     for wave in it["waves"].as_array().into_iter().flatten() {
         let name = wave["wave"].as_str().unwrap_or_default();
@@ -135,7 +138,8 @@ pub(super) fn text(it: &Value) -> String {
     text.push_str(&failures(it));
     for slow in it["slowest"].as_array().into_iter().flatten() {
         let word = |key: &str| slow[key].as_str().unwrap_or_default();
-        let _ = writeln!(text, "running: {} since {}", word("shootName"), word("startedAt"));
+        let name = names.name(word("shootName"), "");
+        let _ = writeln!(text, "running: {name} since {}", word("startedAt"));
     }
     text
 }

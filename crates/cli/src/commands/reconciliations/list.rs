@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use super::{
-    super::which::IdMatch,
+    super::{names::Names, which::IdMatch},
     round, runtime,
     time::{known, time},
 };
@@ -17,10 +17,11 @@ use crate::{
     output::{self, Format, Head, Layout, age},
 };
 
-const HEAD: [Head; 8] = [
-    Head::Fixed("SHOOT"),
+const HEAD: [Head; 9] = [
+    Head::Fixed("NAME"),
     Head::Fixed("SCHEDULING ID"),
     Head::State("STATUS"),
+    Head::Wide("SHOOT"),
     Head::Wide("RUNTIME ID"),
     Head::Wide("CREATED AT"),
     Head::Wide("UPDATED"),
@@ -83,9 +84,15 @@ impl List {
             let head = KNOWN.map(str::to_owned).to_vec();
             return output::print(&output::columns(head, found.iter().map(known_row)));
         }
+        // Lists are better without names than not at all.
+        let names = match Client::connect(data) {
+            Ok(broker) => Names::of_runtimes(&broker, &found, "runtimeID", self.output).await,
+            Err(_) => Names::none(),
+        };
+        let found = names.added_to(&found, "runtimeID");
         let now = Clock::running().now();
         let layout = Layout { head: &HEAD, name: "/schedulingID", empty: "no reconciliations" };
-        self.output.list(&json!(found), &found, &layout, |it| row(it, now))
+        self.output.list(&json!(found), &found, &layout, |it| row(it, &names, now))
     }
 }
 
@@ -136,13 +143,14 @@ pub(super) fn state(state: &Value) -> String {
     shown
 }
 
-fn row(it: &Value, now: Timestamp) -> Vec<String> {
+fn row(it: &Value, names: &Names, now: Timestamp) -> Vec<String> {
     let (created, updated) = (when(it, "created"), when(it, "updated"));
     let time = |time: Option<Timestamp>| time.map(output::time).unwrap_or_default();
     vec![
-        text(it, "shootName"),
+        names.name(&text(it, "runtimeID"), &text(it, "shootName")),
         text(it, "schedulingID"),
         text(it, "status"),
+        text(it, "shootName"),
         text(it, "runtimeID"),
         time(created),
         time(updated),

@@ -49,7 +49,7 @@ impl Extra {
     pub(super) fn row(self, value: &Value, now: Timestamp) -> Vec<String> {
         let Ok(runtime) = Runtime::deserialize(value) else { return Vec::new() };
         let mut row = vec![
-            runtime.name().to_owned(),
+            runtime.shown_name().to_owned(),
             runtime.status.word(),
             runtime.service_plan_name.clone(),
             runtime.region.clone(),

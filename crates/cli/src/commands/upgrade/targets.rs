@@ -52,6 +52,16 @@ pub(in crate::commands) async fn resolve(
     Ok(())
 }
 
+/// Targets as they are typed.
+pub(in crate::commands) fn text(targets: &[Target]) -> String {
+    let one = |Target(target): &Target| {
+        let word = |key: &str| target[key].as_str();
+        let pairs = KEYS.iter().filter_map(|(name, key)| Some(format!("{name}={}", word(key)?)));
+        word("target").map(str::to_owned).into_iter().chain(pairs).collect::<Vec<_>>().join(",")
+    };
+    targets.iter().map(one).collect::<Vec<_>>().join("; ")
+}
+
 fn read(text: &str, flag: &str, all: bool) -> Result<Target, String> {
     let mut target = Map::new();
     for pair in pairs(text) {
@@ -125,6 +135,8 @@ mod tests {
         for (text, expected) in table {
             assert_eq!(target(text), Ok(Target(expected)), "{text}");
         }
+        let typed = ["all", "plan=aws,region=eu"].map(|text| target(text).unwrap());
+        assert_eq!(super::text(&typed), "all; region=eu,plan=aws");
     }
 
     #[test]

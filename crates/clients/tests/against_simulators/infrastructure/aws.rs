@@ -108,7 +108,7 @@ async fn a_volume_in_a_region_that_is_not_listed_here_is_deleted_too() {
     let world = World::new().await;
     let aws = world.aws();
     for region in ["eu-north-1", "us-east-2"] {
-        assert!(!Market::Global.regions().contains(&region));
+        assert_ne!(Market::Global.home(), region);
         add_volume(&world, &format!("vol-{region}"), region, false).await;
     }
 
@@ -129,6 +129,7 @@ async fn an_account_whose_regions_cannot_be_listed_is_not_empty() {
     assert_eq!(forbidden.reason.as_deref(), Some("UnauthorizedOperation"));
     let bodies = [
         "<DescribeRegionsResponse></DescribeRegionsResponse>",
+        "<DescribeRegionsResponse><regionInfo/></DescribeRegionsResponse>",
         "<DescribeRegionsResponse><regionInfo><item/></regionInfo></DescribeRegionsResponse>",
     ];
     for body in bodies {
@@ -136,6 +137,27 @@ async fn an_account_whose_regions_cannot_be_listed_is_not_empty() {
         let aws = aws(url, CallLimits::DEFAULT, &noon());
         assert_eq!(aws.clean_up(Market::Global).await.unwrap_err().kind, Kind::Malformed, "{body}");
     }
+}
+
+#[tokio::test]
+async fn a_region_that_the_account_has_not_opted_in_to_does_not_keep_it_dirty() {
+    let world = World::new().await;
+    let aws = world.aws();
+    add_volume(&world, "vol-1", "eu-west-1", false).await;
+    world.order("aws", "close-region", json!({"key": KEY, "region": "eu-south-1"})).await;
+
+    let refused = aws.volumes("eu-south-1").await.unwrap_err();
+    assert_eq!(
+        (refused.kind, refused.reason.as_deref()),
+        (Kind::Unauthorized, Some("OptInRequired"))
+    );
+    assert_eq!(aws.clean_up(Market::Global).await.unwrap(), 1);
+    world.clock.advance(Duration::from_secs(3));
+    assert_eq!(aws.clean_up(Market::Global).await.unwrap(), 0);
+
+    let open = json!({"key": KEY, "region": "eu-south-1", "on": false});
+    world.order("aws", "close-region", open).await;
+    assert!(aws.volumes("eu-south-1").await.unwrap().is_empty());
 }
 
 #[tokio::test]

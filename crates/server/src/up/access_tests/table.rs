@@ -121,7 +121,7 @@ const PLATFORMS: [(&str, &str); 12] = [
 ];
 
 /// The console of `kcp up`: open to this machine. A form with missing fields is answered with 400.
-pub(crate) const CONSOLE: [Row; 39] = [
+pub(crate) const CONSOLE: [Row; 47] = [
     ("get", "/", "", Open),
     ("get", "/console/assets/{name}", "", Open),
     ("get", "/console/events", "", Open),
@@ -136,6 +136,10 @@ pub(crate) const CONSOLE: [Row; 39] = [
     ("post", "/console/runtimes/{instance}/delete", "", Open),
     ("get", "/console/runtimes/{instance}/change", "", Open),
     ("post", "/console/runtimes/{instance}/change", "", Open),
+    ("get", "/console/runtimes/{instance}/suspend", "", Open),
+    ("post", "/console/runtimes/{instance}/suspend", "", Open),
+    ("get", "/console/runtimes/{instance}/resume", "", Open),
+    ("post", "/console/runtimes/{instance}/resume", "", Open),
     ("get", "/console/order", "", Open),
     ("post", "/console/order", "", Open),
     ("get", "/console/operations", "", Open),
@@ -157,6 +161,10 @@ pub(crate) const CONSOLE: [Row; 39] = [
     ("post", "/console/jobs/{name}/run", "", Open),
     ("get", "/console/pool", "", Open),
     ("get", "/console/audit", "", Open),
+    ("get", "/console/may-exist", "", Open),
+    ("get", "/console/may-exist/{id}/settle", "", Open),
+    ("post", "/console/may-exist/{id}/settle", "", Open),
+    ("get", "/console/{*rest}", "", Open),
     ("get", "/console/landscape", "", Open),
     ("post", "/console/landscape/troubles", "", Open),
     ("get", "/console/landscape/systems/{system}", "", Open),

@@ -60,10 +60,27 @@ pub(super) fn check(write: &Admission<'_>, gardener: Version) -> Result<(), Stat
     } else {
         "credentialsbinding.security.gardener.cloud"
     };
-    match write.find(kind, namespace(shoot), binding) {
-        Some(_) => Ok(()),
-        None => forbidden(&format!("{word} {binding:?} not found")),
+    let Some(found) = write.find(kind, namespace(shoot), binding) else {
+        return forbidden(&format!("{word} {binding:?} not found"));
+    };
+    let before = write.old.and_then(|old| of(write, old));
+    let moves_away = before.filter(|_| kind == kinds::CREDENTIALS_BINDINGS).is_some_and(|before| {
+        !before["secretRef"].is_null()
+            && !is_same_secret(&before["secretRef"], &found["credentialsRef"])
+    });
+    if moves_away {
+        return forbidden(
+            "it is not allowed to change the referenced Secret when migrating from SecretBindingName to \
+             CredentialsBindingName",
+        );
     }
+    Ok(())
+}
+
+/// Whether what a `CredentialsBinding` refers to is the Secret of a `SecretBinding`.
+fn is_same_secret(secret: &Value, credentials: &Value) -> bool {
+    let same = |key: &str| secret[key] == credentials[key];
+    credentials["kind"] == "Secret" && same("namespace") && same("name")
 }
 
 /// Names a binding of another provider. Older Gardeners look at it when a Shoot is made.

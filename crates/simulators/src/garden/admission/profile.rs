@@ -98,7 +98,8 @@ pub(super) fn check(write: &Admission<'_>, causes: &mut Vec<Cause>) -> bool {
     let regions: Vec<&str> =
         list(&profile, "/spec/regions").iter().filter_map(|one| one["name"].as_str()).collect();
     let region = text(shoot, "/spec/region").unwrap_or_default();
-    if !region.is_empty() && !regions.contains(&region) {
+    let before = write.old.and_then(|old| text(old, "/spec/region"));
+    if !region.is_empty() && before != Some(region) && !regions.contains(&region) {
         causes.push(unsupported("spec.region", region, regions));
     }
     true

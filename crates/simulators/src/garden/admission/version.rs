@@ -98,22 +98,28 @@ fn without_policies(old: &Value, new: &Value, causes: &mut Vec<Cause>) {
     }
 }
 
-/// Names a version of a group of machines that the profile does not offer.
-pub(super) fn of_machines(write: &Admission<'_>, profile: &Value, causes: &mut Vec<Cause>) {
+/// Names a version of a group of machines that the profile does not offer. Newer Gardeners let a group that is there take
+/// one that has expired.
+pub(super) fn of_machines(
+    write: &Admission<'_>,
+    gardener: Version,
+    profile: &Value,
+    causes: &mut Vec<Cause>,
+) {
     let groups = |shoot| list(shoot, "/spec/provider/workers").iter();
-    let offered: Vec<&str> = list(profile, "/spec/kubernetes/versions")
-        .iter()
-        .filter(|one| image::is_offered(one, write.now))
-        .filter_map(|one| one["version"].as_str())
-        .collect();
     for (place, group) in groups(write.object).enumerate() {
-        let own = &group["kubernetes"]["version"];
-        let same =
-            |one: &Value| one["name"] == group["name"] && one["kubernetes"]["version"] == *own;
-        let Some(wanted) = own.as_str() else { continue };
-        if !write.old.is_some_and(|old| groups(old).any(same)) && !offered.contains(&wanted) {
+        let Some(wanted) = group["kubernetes"]["version"].as_str() else { continue };
+        let before = write.old.and_then(|old| groups(old).find(|it| it["name"] == group["name"]));
+        if before.is_some_and(|before| before["kubernetes"]["version"] == wanted) {
+            continue;
+        }
+        let any = gardener >= Version::V1_117 && before.is_some();
+        let all = list(profile, "/spec/kubernetes/versions").iter();
+        let offered = all.filter(|one| any || image::is_offered(one, write.now));
+        let offered: Vec<&str> = offered.filter_map(|one| one["version"].as_str()).collect();
+        if !offered.contains(&wanted) {
             let field = format!("spec.provider.workers[{place}].kubernetes.version");
-            causes.push(unsupported(field, wanted, offered.iter().copied()));
+            causes.push(unsupported(field, wanted, offered));
         }
     }
 }

@@ -13,22 +13,31 @@ use crate::garden::version::Version;
 
 const WORKERS: &str = "spec.provider.workers";
 
-/// Names machines, disks, images and zones that the profile does not offer.
+/// Names machines, disks, images and zones that the profile does not offer. Only what changes is compared with it: a
+/// profile may have moved on since.
 pub(super) fn offered_only(write: &Admission<'_>, gardener: Version, causes: &mut Vec<Cause>) {
     let shoot = &*write.object;
     let Some(profile) = profile::of(write) else { return };
     let workers = list(shoot, "/spec/provider/workers");
     for (place, worker) in workers.iter().enumerate() {
         let field = format!("{WORKERS}[{place}]");
-        offered(&profile, shoot, worker, &field, causes);
         let before = write.old.and_then(|old| {
             let mut pools = list(old, "/spec/provider/workers").iter();
             pools.find(|one| one["name"] == worker["name"])
         });
+        let same_region =
+            write.old.is_some_and(|old| old["spec"]["region"] == shoot["spec"]["region"]);
+        processor(worker, &field, causes);
+        if before.is_none_or(|before| before["volume"]["type"] != worker["volume"]["type"]) {
+            disk(&profile, worker, &field, causes);
+        }
+        if !same_region || before.is_none_or(|before| before["zones"] != worker["zones"]) {
+            zones(&profile, shoot, worker, &field, causes);
+        }
         let offer = machine::Offer { profile: &profile, gardener, now: write.now };
         offer.check(worker, before, &field, causes);
     }
-    super::version::of_machines(write, &profile, causes);
+    super::version::of_machines(write, gardener, &profile, causes);
     if gardener >= Version::V1_117 {
         total(&profile, workers, causes);
     }
@@ -200,25 +209,29 @@ fn duplicate(field: String, value: &Value) -> Cause {
     Cause { reason: "FieldValueDuplicate", field, message: format!("Duplicate value: {value}") }
 }
 
-fn offered(profile: &Value, shoot: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause>) {
-    let names = |path: &str| -> Vec<&str> {
-        let usable = list(profile, path).iter().filter(|one| one["usable"] != false);
-        usable.filter_map(|one| one["name"].as_str()).collect()
-    };
-    let mut one_of = |field: String, value: Option<&str>, possible: Vec<&str>| match value {
-        Some(value) if !possible.contains(&value) => {
-            causes.push(unsupported(field, value, possible));
-        }
-        _ => {}
-    };
+fn one_of(field: String, value: Option<&str>, possible: &[&str], causes: &mut Vec<Cause>) {
+    if let Some(value) = value.filter(|value| !possible.contains(value)) {
+        causes.push(unsupported(field, value, possible.iter().copied()));
+    }
+}
+
+fn processor(worker: &Value, field: &str, causes: &mut Vec<Cause>) {
     let architecture = worker["machine"]["architecture"].as_str().unwrap_or("amd64");
-    one_of(format!("{field}.machine.architecture"), Some(architecture), vec!["amd64", "arm64"]);
-    let volume = text(worker, "/volume/type");
-    one_of(format!("{field}.volume.type"), volume, names("/spec/volumeTypes"));
+    let field = format!("{field}.machine.architecture");
+    one_of(field, Some(architecture), &["amd64", "arm64"], causes);
+}
+
+fn disk(profile: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause>) {
+    let types = list(profile, "/spec/volumeTypes").iter().filter(|one| one["usable"] != false);
+    let types: Vec<&str> = types.filter_map(|one| one["name"].as_str()).collect();
+    one_of(format!("{field}.volume.type"), text(worker, "/volume/type"), &types, causes);
+}
+
+fn zones(profile: &Value, shoot: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause>) {
     let zones = profile::zones(profile, shoot);
     let wanted = list(worker, "/zones");
     for (place, zone) in wanted.iter().enumerate().filter(|_| !zones.is_empty()) {
-        one_of(format!("{field}.zones[{place}]"), zone.as_str(), zones.clone());
+        one_of(format!("{field}.zones[{place}]"), zone.as_str(), &zones, causes);
     }
     for (place, zone) in wanted.iter().enumerate() {
         let at = format!("{field}.zones[{place}]");

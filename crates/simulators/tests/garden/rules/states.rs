@@ -11,9 +11,9 @@ use simulators::{garden::Version, pace::Speed};
 use crate::support::{Garden, refusal, shoot, whole};
 
 const TASKS: &str = "shoot.gardener.cloud/tasks";
-const BOTH: [Version; 2] = [Version::V1_65, Version::V1_117];
+pub(super) const BOTH: [Version; 2] = [Version::V1_65, Version::V1_117];
 
-fn api(garden: &Garden, kind: &str) -> Api<DynamicObject> {
+pub(super) fn api(garden: &Garden, kind: &str) -> Api<DynamicObject> {
     let plural = format!("{}s", kind.to_lowercase());
     let gvk = GroupVersionKind::gvk("core.gardener.cloud", "v1beta1", kind);
     let resource = ApiResource::from_gvk_with_plural(&gvk, &plural);
@@ -23,7 +23,7 @@ fn api(garden: &Garden, kind: &str) -> Api<DynamicObject> {
     Api::namespaced_with(garden.client.clone(), "garden-kyma", &resource)
 }
 
-async fn patch(
+pub(super) async fn patch(
     api: &Api<DynamicObject>,
     name: &str,
     patch: Value,

@@ -37,11 +37,11 @@ impl PageCounter {
 impl BrokerStore {
     /// The page of instances whose Shoot has a name that fits, and how many there are in all. What fits is found out here, over
     /// names alone and some at a time: no database has the same patterns as another. With letters that every fitting name begins
-    /// with, and few names that do, only these are read.
+    /// with, and few names that do, only these are read; several mean that it begins with any of them, none that they are not known.
     pub async fn list_fitting(
         &self,
         filter: &InstanceFilter,
-        prefix: Option<&str>,
+        prefixes: &[String],
         fits: impl Fn(&str) -> bool + Send,
     ) -> Result<(Page, u64), Error> {
         let mut counted =
@@ -53,11 +53,7 @@ impl BrokerStore {
             return Ok((self.opened(rows), counted.total));
         }
         let (mut ids, mut from) = (Vec::new(), filter.clone());
-        let few = match prefix {
-            Some(prefix) => self.names_with(filter, prefix).await?,
-            None => None,
-        };
-        let (mut names, mut more) = match few {
+        let (mut names, mut more) = match self.names_with_any(filter, prefixes).await? {
             Some(names) => (names, false),
             None => (self.keys(&from, NAMES).await?, true),
         };
@@ -115,7 +111,32 @@ impl BrokerStore {
         Ok(names)
     }
 
-    /// The names that begin with these letters, by age; none when there are too many.
+    /// The names that begin with any of these, by age; none when there are too many, or nothing to begin with.
+    async fn names_with_any(
+        &self,
+        filter: &InstanceFilter,
+        prefixes: &[String],
+    ) -> Result<Option<Vec<NamedShoot>>, Error> {
+        if prefixes.is_empty() {
+            return Ok(None);
+        }
+        let mut names = Vec::new();
+        for prefix in prefixes {
+            let Some(found) = self.names_with(filter, prefix).await? else { return Ok(None) };
+            names.extend(found);
+            if names.len() > WITH_PREFIX {
+                return Ok(None);
+            }
+        }
+        let start = filter.start();
+        names.retain(|name| (name.created_at, name.id.as_str()) > start);
+        names.sort_by(|one, other| (one.created_at, &one.id).cmp(&(other.created_at, &other.id)));
+        // One may begin with two of them.
+        names.dedup_by(|one, other| one.id == other.id);
+        Ok(Some(names))
+    }
+
+    /// The names that begin with these letters; none when there are too many.
     async fn names_with(
         &self,
         filter: &InstanceFilter,
@@ -123,17 +144,11 @@ impl BrokerStore {
     ) -> Result<Option<Vec<NamedShoot>>, Error> {
         let Some(end) = end_of(prefix) else { return Ok(None) };
         let most = i64::try_from(WITH_PREFIX + 1).unwrap_or(i64::MAX);
-        let mut names: Vec<NamedShoot> = on!(self.database().reader(), BY_PREFIX, |text, pool| {
+        let names: Vec<NamedShoot> = on!(self.database().reader(), BY_PREFIX, |text, pool| {
             let query = bound!(sqlx::query_as(text), filter).bind(prefix);
             query.bind(end.as_str()).bind(most).fetch_all(pool).await
         })?;
-        if names.len() > WITH_PREFIX {
-            return Ok(None);
-        }
-        let start = filter.start();
-        names.retain(|name| (name.created_at, name.id.as_str()) > start);
-        names.sort_by(|one, other| (one.created_at, &one.id).cmp(&(other.created_at, &other.id)));
-        Ok(Some(names))
+        Ok((names.len() <= WITH_PREFIX).then_some(names))
     }
 }
 

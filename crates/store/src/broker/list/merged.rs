@@ -32,17 +32,19 @@ impl InstanceFilter {
         ListStrategy::Merged(known.into_iter().map(list).collect())
     }
 
-    /// One list for each state, where several choose and none of them is that of most instances; no instance is in two of them.
-    pub(super) fn by_standing(&self) -> Option<Vec<Self>> {
-        let standings = self.standings.as_deref()?;
-        if standings.contains(&Standing::Succeeded) || self.deleted.is_some() {
-            return None;
-        }
+    /// Whether states choose, and none of them is that of most instances.
+    pub(super) fn is_of_rare_standings(&self) -> bool {
+        let rare = |standings: &Vec<Standing>| !standings.contains(&Standing::Succeeded);
+        self.standings.as_ref().is_some_and(rare) && !(self.or_left_over && self.deleted.is_some())
+    }
+
+    /// One list for each state; no instance is in two of them.
+    pub(super) fn by_standing(&self) -> Vec<Self> {
         let mut lists: Vec<Self> = Vec::new();
-        for standing in standings {
+        for standing in self.standings.iter().flatten() {
             let list = Self {
                 standings: Some(vec![*standing]),
-                deleted: self.or_left_over.then_some(false),
+                deleted: if self.or_left_over { Some(false) } else { self.deleted },
                 or_left_over: false,
                 ..self.clone()
             };
@@ -54,7 +56,7 @@ impl InstanceFilter {
             let deleted = Some(true);
             lists.push(Self { standings: None, deleted, or_left_over: false, ..self.clone() });
         }
-        Some(lists)
+        lists
     }
 }
 
@@ -152,7 +154,9 @@ mod tests {
         let texts = |values: &[&str]| values.iter().map(ToString::to_string).collect::<Vec<_>>();
         let two = || texts(&["a", "b", "a", "\0"]);
         let many: Vec<String> = (0..=MOST_LISTS).map(|number| number.to_string()).collect();
-        let failed = Some(vec![Standing::Failed, Standing::Error]);
+        let failed = || Some(vec![Standing::Failed, Standing::Error]);
+        let upgrading = || Some(vec![Standing::Upgrading]);
+        let most = || Some(vec![Standing::Upgrading, Standing::Succeeded]);
 
         for (filter, expected) in [
             (all(), &["instances_by_age"][..]),
@@ -160,7 +164,31 @@ mod tests {
             (InstanceFilter { subaccounts: two(), ..all() }, &["instances_of_subaccount"; 2]),
             (InstanceFilter { regions: two(), ..all() }, &["instances_of_region"; 2]),
             (InstanceFilter { plans: two(), ..all() }, &["instances_of_plan_name"; 2]),
-            (InstanceFilter { standings: failed, ..all() }, &["instances_of_standing"; 2]),
+            (InstanceFilter { standings: failed(), ..all() }, &["instances_of_standing"; 2]),
+            (
+                InstanceFilter { plans: two(), standings: upgrading(), ..all() },
+                &["instances_of_standing"],
+            ),
+            (
+                InstanceFilter { regions: two(), standings: failed(), ..all() },
+                &["instances_of_standing"; 2],
+            ),
+            (
+                InstanceFilter { standings: failed(), deleted: Some(false), ..all() },
+                &["instances_of_standing"; 2],
+            ),
+            (
+                InstanceFilter { plans: two(), standings: failed(), or_left_over: true, ..all() },
+                &["instances_of_standing", "instances_of_standing", "instances_left_over"],
+            ),
+            (
+                InstanceFilter { plans: texts(&["a"]), standings: most(), ..all() },
+                &["instances_of_plan_name"],
+            ),
+            (
+                InstanceFilter { accounts: texts(&["a"]), standings: upgrading(), ..all() },
+                &["instances_of_account"],
+            ),
             (InstanceFilter { standings: Some(vec![]), ..all() }, &[]),
             (InstanceFilter { accounts: texts(&["\0"]), ..all() }, &[]),
             (InstanceFilter { accounts: texts(&["a", "a"]), ..all() }, &["instances_of_account"]),

@@ -47,7 +47,7 @@ const UNREADABLE_SQLITE: &str = "
     WHERE id = $2 AND owner = $3 AND epoch = $4 AND held";
 
 impl EngineStore {
-    pub(super) async fn grant(&self, ask: &ClaimRequest<'_>) -> Result<ClaimResult, Error> {
+    pub(super) async fn claim_due(&self, ask: &ClaimRequest<'_>) -> Result<ClaimResult, Error> {
         if ask.room == 0 {
             return Ok(ClaimResult {
                 last_lane: ask.after_lane.to_owned(),

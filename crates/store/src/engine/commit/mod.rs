@@ -39,7 +39,7 @@ struct Fence {
 }
 
 impl EngineStore {
-    pub(super) async fn write(
+    pub(super) async fn commit_batch(
         &self,
         replica: ReplicaId,
         batch: &[Commit],

@@ -70,7 +70,7 @@ impl Step<Provisioning> for CreateLmsTenant {
                 if logging.mandatory {
                     return Err(StepError::Fatal(failure));
                 }
-                tracing::warn!(operation.id = %cx.operation, %failure, "the runtime goes without logging");
+                tracing::warn!(operation.id = %cx.operation, %failure, "LMS failed, continuing without logging");
                 cx.data.lms.failed = true;
             }
         }

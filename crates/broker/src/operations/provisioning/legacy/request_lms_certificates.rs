@@ -59,7 +59,7 @@ impl Step<Provisioning> for RequestLmsCertificates {
             }
             Err(error) => outlasted(error, since, now, PATIENCE)?,
         };
-        tracing::warn!(operation.id = %cx.operation, %failure, "the runtime goes without logging");
+        tracing::warn!(operation.id = %cx.operation, %failure, "LMS failed, continuing without logging");
         // Remembered: the stage may start over, and must not wait for it again.
         cx.data.lms.failed = true;
         update_instance(cx, InstanceChange::default())?;

@@ -96,6 +96,8 @@ fn wrong_issuer(url: &str, gardener: Version) -> Vec<&'static str> {
         wrong.extend(user.map(|_| "must not contain a username or password"));
         wrong.extend((!query.is_empty()).then_some("must not contain a query"));
     }
-    wrong.extend((!url.starts_with("https:")).then_some("must have https scheme"));
+    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
+    let is_https = scheme.eq_ignore_ascii_case("https");
+    wrong.extend((!is_https).then_some("must have https scheme"));
     wrong
 }

@@ -18,8 +18,8 @@ pub(super) struct Offer<'a> {
 }
 
 impl Offer<'_> {
-    /// Names machine types and images that there are not, in the words of each version. A pool keeps the image that it
-    /// had `before`, also one that has expired since.
+    /// Names machine types and images that there are not, in the words of each version. A pool keeps the machines and the
+    /// image that it had `before`, also those that the profile has not any more.
     pub(super) fn check(
         &self,
         worker: &Value,
@@ -27,15 +27,27 @@ impl Offer<'_> {
         field: &str,
         causes: &mut Vec<Cause>,
     ) {
-        self.types(worker, field, causes);
-        runtimes(worker, field, causes);
+        let same =
+            |key: &str| before.is_some_and(|one| one["machine"][key] == worker["machine"][key]);
+        let same_machine = same("type") && same("architecture");
+        let same_runtimes =
+            same("image") && before.is_some_and(|before| before["cri"] == worker["cri"]);
+        if !same_machine {
+            self.types(worker, field, causes);
+        }
+        if !same_runtimes {
+            runtimes(worker, field, causes);
+        }
         if text(worker, "/updateStrategy").is_some_and(|strategy| strategy.contains("InPlace")) {
             let why = "machine image version does not support in-place updates";
             causes.push(Cause::invalid(format!("{field}.machine.image"), "", why));
         }
-        supports(self.profile, worker, field, causes);
-        let same =
-            |key: &str| before.is_some_and(|one| one["machine"][key] == worker["machine"][key]);
+        if !same_machine {
+            runs_on(self.profile, worker, field, causes);
+        }
+        if !same_runtimes {
+            has_runtime(self.profile, worker, field, causes);
+        }
         if !(same("image") && same("architecture")) {
             self.images(worker, before, field, causes);
         }
@@ -115,8 +127,8 @@ fn runtimes(worker: &Value, field: &str, causes: &mut Vec<Cause>) {
     }
 }
 
-/// Whether machine and image have what is wanted of them.
-fn supports(profile: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause>) {
+/// Whether the machine has the processor that is wanted.
+fn runs_on(profile: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause>) {
     let architecture = worker["machine"]["architecture"].as_str().unwrap_or("amd64");
     let machine = text(worker, "/machine/type");
     let types = list(profile, "/spec/machineTypes").iter();
@@ -131,6 +143,10 @@ fn supports(profile: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause
         );
         causes.push(Cause::invalid(format!("{field}.machine.type"), name, &why));
     }
+}
+
+/// Whether the image has the runtime for containers that is wanted.
+fn has_runtime(profile: &Value, worker: &Value, field: &str, causes: &mut Vec<Cause>) {
     let (image, version) =
         (text(worker, "/machine/image/name"), text(worker, "/machine/image/version"));
     let images = list(profile, "/spec/machineImages").iter();

@@ -19,7 +19,7 @@ use broker::{
 use clients::{
     Component, Http,
     gardener::BindingKind,
-    kubernetes::{Network, Networks},
+    kubernetes::{Clusters, Network, Networks},
     provisioner::DnsProvider,
     releases::ComponentLists,
 };
@@ -38,7 +38,7 @@ use crate::{
             AnswerSettings, Bindings, CatalogSettings, RuntimeSettings, ServiceManagerSettings,
         },
     },
-    systems::{SystemSettings, Systems, releases},
+    systems::{SystemClients, SystemSettings, releases},
 };
 
 /// The shortest password that platforms may have.
@@ -182,9 +182,9 @@ pub(super) fn orchestrations(
     broker: Broker,
     env: &Arc<Env>,
     settings: &RuntimeSettings,
-) -> orchestrations::Parts {
+) -> orchestrations::OrchestrationEnv {
     let (namespace, name) = maintenance_policy(settings);
-    orchestrations::Parts {
+    orchestrations::OrchestrationEnv {
         broker,
         windows: Arc::new(GardenWindows {
             gardener: env.gardener.clone(),
@@ -194,7 +194,7 @@ pub(super) fn orchestrations(
         }),
         spc: env.spc.clone(),
         kyma_version: env.settings.default_kyma_version.clone(),
-        versions: Some(env.clone()),
+        versions: Some(env.components.clone()),
         followers: orchestrations::Followers::default(),
     }
 }
@@ -246,10 +246,16 @@ pub(super) fn platforms(access: &AccessSettings) -> anyhow::Result<Vec<Credentia
     }
 }
 
+/// Clients of the clusters that orders bring along.
+pub(super) fn customer_clusters(settings: &Settings, gates: &Gates) -> anyhow::Result<Clusters> {
+    let networks = customer_networks(&settings.catalog.customer_networks)?;
+    Ok(gates.clusters(Component::RUNTIME, CLIENTS).of_customers(networks))
+}
+
 /// The environment of the steps.
 pub(super) fn env(
     settings: &Settings,
-    systems: Systems,
+    systems: SystemClients,
     catalog: Arc<Catalog>,
     store: &BrokerStore,
     gates: &Gates,
@@ -275,11 +281,7 @@ pub(super) fn env(
         gardener,
         control_plane: systems.control_plane.with_context(|| needed("control_plane"))?,
         clusters: gates.clusters(Component::RUNTIME, CLIENTS),
-        customer_clusters: Arc::new(
-            gates
-                .clusters(Component::RUNTIME, CLIENTS)
-                .of_customers(customer_networks(&settings.catalog.customer_networks)?),
-        ),
+        customer_clusters: Arc::new(customer_clusters(settings, gates)?),
         follower: Some(Follower::new(
             provisioner.clone(),
             store.engine().clone(),

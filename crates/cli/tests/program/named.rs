@@ -1,0 +1,105 @@
+//! Names of runtimes wherever people look, and next commands that lead to the same control plane.
+
+use serde_json::{Value, json};
+
+use crate::fake::Broker;
+
+const OPERATION: &str = "01a1e15b-0000-7000-8000-000000000001";
+const INSTANCE: &str = "5b954fa8-fc34-4164-96e9-49e3b6741278";
+
+fn runtimes() -> (u16, Value) {
+    let runtime = json!({
+        "instanceID": INSTANCE, "runtimeID": "r", "globalAccountID": "ga-1", "subAccountID": "sa-1",
+        "region": "eu-central-1", "subAccountRegion": "cf-eu10", "shootName": "c-308c6c3",
+        "servicePlanName": "aws", "parameters": {"name": "payments-prod"},
+        "status": {"createdAt": "2026-01-02T03:04:05Z", "state": "succeeded"},
+    });
+    (200, json!({"data": [runtime], "count": 1, "totalCount": 1}))
+}
+
+#[test]
+fn an_operation_is_shown_with_the_name_of_its_runtime() {
+    for (flags, instance, by) in
+        [(&[][..], INSTANCE, "instance_id"), (&["--provisioner"], "r", "runtime_id")]
+    {
+        let operation = json!({
+            "id": OPERATION, "kind": "provision", "instance": instance, "state": "succeeded",
+            "created_at": "2026-01-02T03:04:05Z",
+        });
+        let ended = (200, json!({"kind": "ended", "reason": ""}));
+        let answers = vec![(200, operation), (200, json!([])), ended, runtimes()];
+        let broker = Broker::answering(answers);
+
+        let shown = broker.prints(&[&["operations", OPERATION], flags].concat());
+
+        let begin =
+            format!("Operation  {OPERATION}\nName       payments-prod\nKind       provision\n");
+        assert!(shown.starts_with(&begin), "{shown}");
+        assert!(broker.asked()[3].contains(&format!("&{by}={instance}&")), "{:?}", broker.asked());
+    }
+}
+
+#[test]
+fn the_status_has_names_for_what_is_stuck_and_what_failed() {
+    let reason = "the cluster is being made ".repeat(9);
+    let reason = reason.trim_end();
+    let stuck = json!({
+        "operation": OPERATION, "instance": INSTANCE, "kind": "provision", "step": "Check_Runtime",
+        "present_seconds": 3600, "reason": reason,
+    });
+    let failed = json!({"kind": "update", "instance": INSTANCE, "reason": "avs is down"});
+    let status = json!({
+        "stuck_operations": 1, "stuck": [stuck], "failed_operations": 1, "failed": [failed],
+    });
+    let shown = |width, more: &[&str]| {
+        let broker = Broker::answering(vec![(200, status.clone()), runtimes()]);
+        let shown = broker.prints_in(width, &[&["status"], more].concat());
+        assert!(shown.contains(&format!("             {OPERATION} payments-prod\n")), "{shown}");
+        assert!(shown.contains("             update payments-prod"), "{shown}");
+        let data = broker.folder.path().display().to_string();
+        (shown, data)
+    };
+
+    let whole = format!("               provision Check_Runtime for 1h: {reason}\n");
+    let (pipe, data) = shown(None, &[]);
+    assert!(pipe.contains(&whole), "nothing is cut in a pipe: {pipe}");
+    assert!(pipe.contains(&format!("1; see one: kcp --data {data} operations ID\n")), "{pipe}");
+    assert!(shown(Some(80), &["-o", "wide"]).0.contains(&whole));
+    let (narrow, _) = shown(Some(80), &[]);
+    let folded =
+        "               provision Check_Runtime for 1h:\n                 the cluster is being";
+    assert!(narrow.contains(folded), "{narrow}");
+    assert!(shown(Some(140), &[]).0.lines().any(|line| line.chars().count() == 140));
+}
+
+#[test]
+fn runtimes_that_are_left_out_or_slow_are_named() {
+    let left = json!({"instanceID": INSTANCE, "shootName": "c-308c6c3", "reason": "it is busy"});
+    let preview = json!({"count": 0, "runtimes": [], "skipped": [left]});
+    let broker = Broker::answering(vec![(200, preview), runtimes()]);
+    let shown = broker.prints(&["upgrade", "kyma", "-t", "all", "--preview"]);
+    assert!(shown.ends_with("left out: payments-prod: it is busy\n0 runtimes\n"), "{shown}");
+
+    let slow = json!({"shootName": "c-308c6c3", "startedAt": "2026-01-02T03:04:05Z"});
+    let progress = json!({"state": "in progress", "total": 1, "done": 0, "slowest": [slow]});
+    let broker = Broker::answering(vec![(200, progress), runtimes()]);
+    let shown = broker.prints(&["orchestrations", OPERATION, "progress"]);
+    assert!(shown.ends_with("running: payments-prod since 2026-01-02T03:04:05Z\n"), "{shown}");
+}
+
+#[test]
+fn next_commands_lead_to_the_same_control_plane() {
+    let made = json!({"id": 1, "system": "avs", "trouble": {"kind": "down"}, "calls": 1});
+    let broker = Broker::answering(vec![(200, made)]);
+    let told = broker.prints(&["landscape", "trouble", "make", "avs", "down", "--calls", "1"]);
+    let kcp = format!("kcp --data {}", broker.folder.path().display());
+    assert!(told.ends_with(&format!("\nend it: {kcp} landscape trouble end 1\n")), "{told}");
+
+    let thing = json!({"id": INSTANCE, "system": "avs", "name": "evaluation", "instance": "i-1"});
+    let nothing = (200, json!({"leftovers": [], "next": null}));
+    let broker =
+        Broker::answering(vec![nothing, (200, json!({"may_exist": [thing], "next": null}))]);
+    let told = broker.prints(&["leftovers"]);
+    let kcp = format!("kcp --data {}", broker.folder.path().display());
+    assert!(told.ends_with(&format!("then: {kcp} leftovers settle ENTRY\n")), "{told}");
+}
