@@ -35,13 +35,13 @@ pub(crate) enum Activity {
 }
 
 impl Activity {
-    /// The one that a person may ask for, of a runtime in its state; none where its plan is never suspended.
+    /// The one that a person may ask for, of a runtime in its state. What is suspended can be resumed, whatever the settings are by now.
     pub(crate) fn possible(console: &Console, person: &Person, runtime: &Runtime) -> Option<Self> {
         let plans = &console.parts().broker.parts().settings.suspension.suspended;
-        let is_suspended = plans.contains(&runtime.service_plan_name);
         let change = Self::in_state(runtime.status.state)?;
+        let allowed = change == Self::Resume || plans.contains(&runtime.service_plan_name);
         let expired = runtime.status.expired_at.is_some();
-        (is_suspended && !expired && person.may(BROKER_WRITE)).then_some(change)
+        (allowed && !expired && person.may(BROKER_WRITE)).then_some(change)
     }
 
     fn in_state(state: &str) -> Option<Self> {

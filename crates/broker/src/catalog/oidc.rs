@@ -33,10 +33,13 @@ pub(super) fn check(oidc: Option<&Oidc>) -> Result<(), Refusal> {
 /// What a kube-apiserver would refuse about the address of an issuer.
 fn address(issuer: &str) -> impl Iterator<Item = &'static str> {
     let url = Url::parse(issuer).ok();
-    let is_url = url.as_ref().is_some_and(Url::has_host) && !issuer.contains(char::is_whitespace);
     let (scheme, rest) = issuer.split_once(':').unwrap_or(("", ""));
-    // From the text: the parser forgets a user without a name.
-    let authority = rest.trim_start_matches('/').split(['/', '?', '#']).next().unwrap_or_default();
+    // From the text: the parser forgets a user without a name, and finds a host behind any number of slashes.
+    let authority = rest.strip_prefix("//").and_then(|rest| rest.split(['/', '?', '#']).next());
+    let authority = authority.unwrap_or_default();
+    let is_url = url.as_ref().is_some_and(Url::has_host)
+        && !authority.is_empty()
+        && !issuer.contains(char::is_whitespace);
     let has = |part: Option<&str>| part.is_some_and(|part| !part.is_empty());
     let query = has(url.as_ref().and_then(Url::query));
     let fragment = has(url.as_ref().and_then(Url::fragment));

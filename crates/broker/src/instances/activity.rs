@@ -9,7 +9,7 @@ use store::broker::Instance;
 use super::{
     Broker, Caller, Error,
     stored::is_unsuspension,
-    suspension::{Course, EXPIRED, stands},
+    suspension::{Course, EXPIRED, Sleep, stands},
 };
 use crate::ContextChange;
 
@@ -48,15 +48,18 @@ impl Broker {
     pub(super) async fn act(
         &self,
         caller: &Caller,
-        instance: &str,
+        row: &Instance,
         action: Action,
         context: &ContextChange,
     ) -> Result<(), Error> {
         match action {
-            Action::Suspend => self.put_to_sleep(caller, instance, false, context).await.map(drop),
-            Action::Return => self.bring_back(caller, instance, context).await.map(drop),
-            Action::Expire => self.expire_with(caller, instance, context).await.map(drop),
-            Action::Keep => self.store_context(instance, context).await,
+            Action::Suspend => {
+                let plan = Sleep::OfPlan(&row.plan_id);
+                self.put_to_sleep(caller, &row.id, plan, context).await.map(drop)
+            }
+            Action::Return => self.bring_back(caller, &row.id, context).await.map(drop),
+            Action::Expire => self.expire_with(caller, &row.id, context).await.map(drop),
+            Action::Keep => self.store_context(&row.id, context).await,
         }
     }
 

@@ -137,7 +137,8 @@ pub fn suspension(id: OperationId, unfinished: &[Unfinished]) -> Verdict {
         Some(last) if is_suspension(last) => return Verdict::Same(last.id),
         _ => {}
     }
-    if let Some(change) = going.iter().find(|other| changes_plan(other)) {
+    // One that is being stopped may still succeed.
+    if let Some(change) = unfinished.iter().find(|other| changes_plan(other)) {
         return Verdict::Refuse(change.id);
     }
     match going.iter().position(|other| is_unsuspension(other)) {
@@ -309,7 +310,7 @@ mod tests {
             ("suspension", &["provision", "plan change"], Verdict::Refuse(id(2))),
             ("suspension", &["plan change", "update"], Verdict::Refuse(id(1))),
             ("suspension", &["unsuspension", "plan change"], Verdict::Refuse(id(2))),
-            ("suspension", &["plan change!"], Verdict::Queue),
+            ("suspension", &["plan change!"], Verdict::Refuse(id(1))),
             ("suspension", &["plan change", "suspension"], Verdict::Same(id(2))),
             ("suspension", &["upgradeKyma", "upgradeCluster"], Verdict::Queue),
             ("suspension", &["provision!"], Verdict::Queue),

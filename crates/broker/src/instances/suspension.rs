@@ -40,10 +40,21 @@ pub(crate) enum Course {
     Removed(Snapshot),
 }
 
+/// How an instance loses its cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sleep<'a> {
+    /// It is suspended, whatever its plan is.
+    OfAnyPlan,
+    /// It is suspended because instances of this plan are: not when its plan has changed since.
+    OfPlan(&'a str),
+    /// It expires, and never comes back.
+    Expiry,
+}
+
 impl Broker {
     /// Suspends an instance, unless it is suspended or on the way there. Gives the operation that does, or did.
     pub async fn suspend(&self, caller: &Caller, instance: &str) -> Result<OperationId, Error> {
-        self.put_to_sleep(caller, instance, false, &ContextChange::default()).await
+        self.put_to_sleep(caller, instance, Sleep::OfAnyPlan, &ContextChange::default()).await
     }
 
     /// Expires an instance: it is suspended, and never comes back.
@@ -58,7 +69,7 @@ impl Broker {
         instance: &str,
         context: &ContextChange,
     ) -> Result<OperationId, Error> {
-        self.put_to_sleep(caller, instance, true, context).await
+        self.put_to_sleep(caller, instance, Sleep::Expiry, context).await
     }
 
     /// Refuses the expiry of an instance whose plan has none.
@@ -108,7 +119,7 @@ impl Broker {
                 // What is left of the last cluster goes first; then it is looked again.
                 Some(Course::Made(_) | Course::Suspended(_)) => {
                     let nothing = ContextChange::default();
-                    self.accept_suspension(caller, &row, false, &nothing).await?;
+                    self.accept_suspension(caller, &row, Sleep::OfAnyPlan, &nothing).await?;
                     None
                 }
             };
@@ -124,13 +135,16 @@ impl Broker {
         &self,
         caller: &Caller,
         instance: &str,
-        expires: bool,
+        sleep: Sleep<'_>,
         context: &ContextChange,
     ) -> Result<OperationId, Error> {
+        let expires = sleep == Sleep::Expiry;
         for _ in 0..TRIES {
             let row = self.owned(caller, instance).await?;
-            if expires {
-                self.check_expiring(&row)?;
+            match sleep {
+                Sleep::Expiry => self.check_expiring(&row)?,
+                Sleep::OfPlan(plan) if row.plan_id != plan => return Err(Error::Busy),
+                Sleep::OfPlan(_) | Sleep::OfAnyPlan => {}
             }
             let asleep = match self.course(&row.id).await? {
                 Some(Course::Removed(removal)) if expires => Some(removal.id),
@@ -148,7 +162,7 @@ impl Broker {
                     return Ok(operation.into());
                 }
                 None => {
-                    let begun = self.accept_suspension(caller, &row, expires, context).await?;
+                    let begun = self.accept_suspension(caller, &row, sleep, context).await?;
                     if let Some(begun) = begun {
                         return Ok(begun.into());
                     }
@@ -163,16 +177,18 @@ impl Broker {
         &self,
         caller: &Caller,
         row: &Instance,
-        expires: bool,
+        sleep: Sleep<'_>,
         context: &ContextChange,
     ) -> Result<Option<Uuid>, Error> {
+        let expires = sleep == Sleep::Expiry;
         let id = OperationId::new().uuid();
         let changed = self.under_context(row, context)?;
         let asked = StoredInput::by(caller, changed.order.clone());
         let operation = stored::suspension(id, asked)?;
         let pairs = |unfinished: &[_]| pairs::suspension(id, unfinished);
-        // An instance that expires has the plan that was judged: a change of the plan may have ended since.
-        let change = if expires { changed.on_revision() } else { changed.change() };
+        // The instance has the plan that was judged: a change of the plan may have ended since.
+        let any_plan = sleep == Sleep::OfAnyPlan;
+        let change = if any_plan { changed.change() } else { changed.on_revision() };
         let change = AcceptedChange { expires, ..change };
         let store = &self.parts().store;
         let accepted = store.accept_changing(&row.id, row.revision, operation, &pairs, change);

@@ -97,7 +97,7 @@ impl Broker {
             let CheckedUpdate { row, order, context, .. } = &checked;
             let operation = match checked.action {
                 Some(action) => {
-                    self.act(caller, &row.id, action, context).await?;
+                    self.act(caller, row, action, context).await?;
                     None
                 }
                 None if checked.changes_runtime => {

@@ -207,6 +207,8 @@ fn an_issuer_is_an_address_that_a_kube_apiserver_takes() {
             ("azure", with("https://u:p@a"), issuer, user),
             ("aws", with("https://@a/x"), issuer, user),
             ("aws", with("https://a "), issuer, "issuerURL must be a valid URL"),
+            ("aws", with("https:///a.test"), issuer, "issuerURL must be a valid URL"),
+            ("aws", with("https:a.test/x"), issuer, "issuerURL must be a valid URL"),
             (
                 "aws",
                 with("HTTP://u@a?b#c"),

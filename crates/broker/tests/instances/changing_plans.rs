@@ -86,6 +86,34 @@ pub(crate) async fn nothing_expires_whose_plan_has_changed_since_it_was_looked_a
     assert!(changed_before > 0, "the change of the plan has never ended first");
 }
 
+pub(crate) async fn nothing_is_suspended_whose_plan_has_changed_since_it_was_looked_at(
+    world: World,
+) {
+    let caller = Caller::default();
+    let broker = world.with_plan_changes_and_suspended(&["free"]);
+    let (mut refused, mut changed_before) = (0, 0);
+    for polls in 0..AWAITS {
+        let instance = format!("i-{polls}");
+        world.made_of(&instance, FREE).await;
+        let plan_change = changes_plan(&broker, &instance).await;
+        let context = Some(json!({"active": false}));
+        let request = Update { plan_id: String::new(), context, ..change(&instance) };
+
+        let suspension = broker.update(&caller, request);
+        let ends = world.end_plan_change(&plan_change);
+        let (suspended, ()) = Box::pin(overtaken(suspension, polls, ends)).await;
+
+        match suspended {
+            Err(Error::Busy) => refused += 1,
+            Ok(_) => changed_before += 1,
+            other => panic!("{polls}: {other:?}"),
+        }
+        let removal = world.store.last_operation(&instance, Some(&["deprovision"])).await;
+        assert_eq!(removal.unwrap(), None, "{polls}");
+    }
+    assert!(refused > 0 && changed_before > 0, "{refused} {changed_before}");
+}
+
 pub(crate) async fn the_plan_that_the_platform_knows_is_refused_until_its_change_has_ended(
     world: World,
 ) {

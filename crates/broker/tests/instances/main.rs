@@ -108,6 +108,7 @@ store::promises! { world::World on sqlite, postgres: {
     changing_plans:
         an_instance_does_not_expire_while_its_plan_changes,
         nothing_expires_whose_plan_has_changed_since_it_was_looked_at,
+        nothing_is_suspended_whose_plan_has_changed_since_it_was_looked_at,
         the_plan_that_the_platform_knows_is_refused_until_its_change_has_ended;
     updating:
         a_context_alone_is_stored_without_an_operation,

@@ -74,6 +74,13 @@ impl World {
         Broker::new(Parts { offer, ..self.parts() })
     }
 
+    /// The same, where instances of these plans are suspended.
+    pub(crate) fn with_plan_changes_and_suspended(&self, plans: &[&str]) -> Broker {
+        let offer = self.with_plan_changes().parts().offer.clone();
+        let settings = self.with_suspended(plans).parts().settings.clone();
+        Broker::new(Parts { offer, settings, ..self.parts() })
+    }
+
     /// The same, with other defaults in the catalog.
     pub(crate) fn with_defaults(&self, adjust: impl FnOnce(&mut Defaults)) -> Broker {
         let catalog = Catalog::embedded().unwrap().adjusted(adjust).unwrap();

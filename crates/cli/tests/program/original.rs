@@ -25,6 +25,9 @@ fn original(end: &'static str) -> Broker {
             let mut looked = looked.lock().unwrap();
             let times = looked.entry(request.to_owned()).or_default();
             *times += 1;
+            if *times > 2 && end == "gone" {
+                return (410, json!({}));
+            }
             let state = if *times > 2 { end } else { "in progress" };
             let description = if *times > 2 { "ended" } else { "Operation created" };
             return (200, json!({"state": state, "description": description}));
@@ -142,6 +145,10 @@ fn a_watched_order_and_a_watched_removal_are_looked_at_as_platforms_do() {
         assert!(error.starts_with(&format!("operation {OPERATION} failed after ")), "{error}");
         assert!(error.lines().next().unwrap().ends_with(": ended"), "{error}");
     }
+
+    let (code, told, error) = texts(original("gone").kcp(&removal));
+    assert_eq!(code, Some(0), "{error}");
+    assert!(told.contains(&format!("operation {OPERATION} succeeded after ")), "{told}");
 
     let (code, told, _) =
         texts(original("succeeded").kcp(&[&removal[..], &["-o", "json"]].concat()));

@@ -52,7 +52,8 @@ async fn has_half_changed_plan(cx: &Cx<'_, Updating>) -> Result<bool, StepError>
     let contents = engine.readable_contents(&unsuccessful).await;
     let contents = contents.map_err(|error| stored(&error))?;
     // Of one that cannot be read nobody can say what it has changed.
-    Ok(contents.iter().any(|content| !matches!(plan_of(&content.input), Ok(None))))
+    let unreadable = contents.len() < unsuccessful.len();
+    Ok(unreadable || contents.iter().any(|content| !matches!(plan_of(&content.input), Ok(None))))
 }
 
 /// The order with the change in it.

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::live::Live;
 use crate::{
+    call_error::CallError,
     client::{Client, is_no_route},
     commands::watching::{Patience, unless_interrupted},
     hint,
@@ -81,7 +82,7 @@ async fn poll(
     let began_at = clock.now();
     let (mut patience, mut last) = (Patience::new(&clock, PLATFORM_PAUSE), Value::Null);
     loop {
-        let answer = client.last_operation(order, id).await;
+        let answer = client.last_operation(order, id).await.or_else(gone_is_removed);
         if let Some(answer) = patience.take(answer, || {})? {
             let word = |key: &str| answer[key].as_str().unwrap_or_default();
             let (state, description) = (word("state"), word("description"));
@@ -116,6 +117,15 @@ async fn poll(
             last = answer;
         }
         patience.pause().await;
+    }
+}
+
+/// An instance that is gone was removed: what platforms are answered when a removal has succeeded.
+fn gone_is_removed(error: anyhow::Error) -> anyhow::Result<Value> {
+    let failed = error.downcast_ref::<CallError>();
+    match failed.and_then(|failed| failed.error.status) {
+        Some(410) => Ok(json!({"state": "succeeded", "description": "the instance is gone"})),
+        _ => Err(error),
     }
 }
 
