@@ -117,14 +117,23 @@ pub fn provision(
         administrators: names::each_once(request.administrators),
         kyma,
     };
-    check(&configuration, NEW)?;
+    check(&configuration, None, NEW)?;
     cluster::room(&configuration.cluster, NEW.cluster)?;
     Ok(configuration)
 }
 
-/// The rules for values, the same for new runtimes and for changed ones.
-fn check(configuration: &Configuration, place: FieldPaths) -> Result<(), Error> {
-    cluster::check(&configuration.cluster, place.cluster)?;
+/// The rules for values, the same for new runtimes and for changed ones. `stored`: the cluster before the change.
+fn check(
+    configuration: &Configuration,
+    stored: Option<&Cluster>,
+    place: FieldPaths,
+) -> Result<(), Error> {
+    let cluster = &configuration.cluster;
+    cluster::check(cluster, place.cluster)?;
+    if let Some(oidc) = &cluster.oidc {
+        let stored = stored.and_then(|stored| stored.oidc.as_ref());
+        oidc::check(oidc, stored, &format!("{}.oidcConfig", place.cluster))?;
+    }
     names::administrators(&configuration.administrators, place.administrators)
 }
 

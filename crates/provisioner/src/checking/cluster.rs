@@ -1,6 +1,6 @@
 //! Rules for the fields of a cluster.
 
-use super::{dns, must, names, networks, oidc, providers, version};
+use super::{dns, must, names, networks, providers, version};
 use crate::{Error, configuration::Cluster, requests, shoots::networks::Network};
 
 const PURPOSES: &[&str] = &["evaluation", "testing", "development", "production"];
@@ -32,7 +32,7 @@ pub(super) fn known_rules(asked: &requests::Cluster) -> Result<(), Error> {
     Ok(())
 }
 
-/// All rules for a cluster's values; `at` is where its fields are in the request.
+/// All rules for a cluster's values but those of its issuer; `at` is where its fields are in the request.
 pub(super) fn check(cluster: &Cluster, at: &str) -> Result<(), Error> {
     names::shoot_label(&cluster.name, &format!("{at}.name"))?;
     texts(cluster, at)?;
@@ -43,9 +43,6 @@ pub(super) fn check(cluster: &Cluster, at: &str) -> Result<(), Error> {
     networks::check(cluster, at)?;
     if let Some(dns) = &cluster.dns {
         dns::check(dns, &format!("{at}.dnsConfig"))?;
-    }
-    if let Some(oidc) = &cluster.oidc {
-        oidc::check(oidc, &format!("{at}.oidcConfig"))?;
     }
     Ok(())
 }

@@ -39,7 +39,7 @@ pub fn upgrade_shoot(
         administrators: names::each_once(request.administrators.clone()),
         cluster: merged(now, live, request)?,
     };
-    check(&configuration, PLACE)?;
+    check(&configuration, Some(now), PLACE)?;
     let nodes = |cluster: &Cluster| (cluster.auto_scaler_max, cluster.provider_config.zones());
     if nodes(&configuration.cluster) != nodes(now) {
         cluster::room(&configuration.cluster, PLACE.cluster)?;

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::samples::{self, checked};
 use crate::{
     checking::upgrade_shoot,
-    configuration::{Cluster, Configuration},
+    configuration::{Cluster, Configuration, Oidc},
     error::Code,
     requests::UpgradeShoot,
     shoots::{Owner, Rules, build},
@@ -212,6 +212,29 @@ fn changed_values_obey_the_rules_for_new_ones() {
         ask(&mut request);
         assert_eq!(refusal(request), *message);
     }
+}
+
+#[test]
+fn an_issuer_that_is_stored_is_no_reason_to_refuse_another_change() {
+    let mut stored = stored();
+    let issuer = Oidc { issuer_url: "https://issuer.example.org?a=b".into(), ..samples::oidc() };
+    stored.cluster.oidc = Some(issuer.clone());
+    let change = |oidc: Oidc| {
+        let oidc = Some(oidc);
+        let request = UpgradeShoot { auto_scaler_max: Some(9), oidc, ..UpgradeShoot::default() };
+        upgrade_shoot(&stored, None, request)
+    };
+    let named = |issuer_url: &str| Oidc { issuer_url: issuer_url.into(), ..issuer.clone() };
+
+    let same = change(issuer.clone()).unwrap().cluster;
+    let other_client = change(Oidc { client_id: "other".into(), ..issuer.clone() }).unwrap();
+    let no_client = change(Oidc { client_id: String::new(), ..issuer.clone() }).unwrap_err();
+    let other = change(named("https://issuer.example.org?a=c")).unwrap_err();
+
+    assert_eq!((same.auto_scaler_max, same.oidc.as_ref()), (9, Some(&issuer)));
+    assert_eq!(other_client.cluster.oidc.unwrap().client_id, "other");
+    assert!(no_client.message.ends_with("clientID must not be empty"), "{no_client:?}");
+    assert!(other.message.ends_with("issuerURL must not contain a query"), "{other:?}");
 }
 
 #[test]
