@@ -1,27 +1,22 @@
-//! Tokens: asked for as issuers expect it, kept, shared, and renewed once.
+//! Tokens: requested as issuers expect it, and read in every form.
 
-use std::{
-    sync::{
-        Arc,
-        atomic::{AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+mod failures;
+mod renewal;
+
+use std::time::Duration;
 
 use axum::{
-    Json, Router,
-    extract::Request,
-    http::{HeaderMap, StatusCode},
+    Json,
+    http::StatusCode,
     response::{IntoResponse, Response},
-    routing::{get, post},
 };
-use base64::{Engine, engine::general_purpose::STANDARD};
-use clients::{CallLimits, Error, Grant, Kind, TokenSource};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use clients::{Error, Grant, Kind, TokenSource};
 use secrecy::ExposeSecret;
 use serde_json::json;
 use url::Url;
 
-use crate::support::{Journal, RecordedRequest, answering, http, noon, serve};
+use crate::support::{RecordedRequest, answering, noon};
 
 fn grant() -> Grant {
     Grant::ClientCredentials {
@@ -103,31 +98,6 @@ async fn an_issuer_that_wants_the_form_gets_it_and_is_remembered() {
 }
 
 #[tokio::test]
-async fn refusals_are_classified_and_tell_no_secret() {
-    let table = [
-        (401, "invalid_client", Kind::Unauthorized, 2),
-        (400, "invalid_grant", Kind::Unauthorized, 1),
-        (200, "invalid_client", Kind::Unauthorized, 1),
-        (404, "", Kind::NotFound, 2),
-        (429, "", Kind::Throttled { retry_after: None }, 1),
-        (500, "", Kind::Unavailable, 1),
-    ];
-
-    for (status, code, kind, calls) in table {
-        for grant in [grant(), password()] {
-            let (url, heard) = answering(move |_, _| refusal(status, code)).await;
-
-            let error = fetched(url, grant).await.unwrap_err();
-
-            assert_eq!((error.kind, heard.len()), (kind, calls), "{status} {code}");
-        }
-        let (url, _) = answering(move |_, _| refusal(status, code)).await;
-        let text = base::failure::chain(&fetched(url, grant()).await.unwrap_err());
-        assert!(!text.contains("p&ss"), "{text}");
-    }
-}
-
-#[tokio::test]
 async fn answers_are_read_in_all_their_forms() {
     let form = "access_token=a%20b&token_type=bearer&expires_in=60";
     let (url, _) = answering(move |_, _| {
@@ -140,112 +110,4 @@ async fn answers_are_read_in_all_their_forms() {
         let (url, _) = answering(move |_, _| bad.into_response()).await;
         assert_eq!(fetched(url, grant()).await.unwrap_err().kind, Kind::Malformed, "{bad}");
     }
-}
-
-#[tokio::test]
-async fn a_token_is_renewed_shortly_before_its_end() {
-    for (lifetime, kept, renewed) in
-        [(json!("600"), 569, 1), (json!(600), 569, 1), (json!(20), 9, 1), (json!(0), 269, 1)]
-    {
-        let (url, heard) = answering(move |_, _| {
-            Json(json!({"access_token": "t", "expires_in": lifetime})).into_response()
-        })
-        .await;
-        let clock = noon();
-        let source = TokenSource::new(url, grant(), clock.clone()).unwrap();
-
-        source.token().await.unwrap();
-        clock.advance(Duration::from_secs(kept));
-        source.token().await.unwrap();
-        assert_eq!(heard.len(), 1);
-
-        clock.advance(Duration::from_secs(renewed));
-        source.token().await.unwrap();
-        assert_eq!(heard.len(), 2);
-    }
-}
-
-/// An issuer and a system beside it that accepts only the newest token.
-async fn landscape() -> (Url, Journal, Arc<AtomicUsize>) {
-    let journal = Journal::default();
-    let issued = journal.clone();
-    let newest = Arc::new(AtomicUsize::new(1));
-    let accepted = newest.clone();
-    let issue = post(move |request: Request| async move {
-        issued.note(request).await;
-        token(&format!("t{}", issued.len()))
-    });
-    let thing = get(move |headers: HeaderMap| async move {
-        let wanted = format!("Bearer t{}", accepted.load(Ordering::SeqCst));
-        if headers["authorization"] == wanted.as_str() {
-            StatusCode::OK
-        } else {
-            StatusCode::UNAUTHORIZED
-        }
-    });
-    let url = serve(Router::new().route("/token", issue).route("/thing", thing)).await;
-    (url, journal, newest)
-}
-
-#[tokio::test]
-async fn fifty_callers_share_one_renewal() {
-    let (url, issued, newest) = landscape().await;
-    let clock = noon();
-    let source = TokenSource::new(url.join("/token").unwrap(), grant(), clock.clone()).unwrap();
-    let http = http(url, CallLimits::DEFAULT, &clock).with_token(source);
-    let all = async || {
-        let calls = (0..50).map(|_| http.send("looking", http.get("/thing")));
-        futures::future::join_all(calls).await.iter().all(Result::is_ok)
-    };
-
-    assert!(all().await);
-    assert_eq!(issued.len(), 1);
-
-    clock.advance(Duration::from_secs(3600));
-    newest.store(2, Ordering::SeqCst);
-    assert!(all().await);
-    assert_eq!(issued.len(), 2);
-}
-
-#[tokio::test]
-async fn fifty_callers_with_a_withdrawn_token_ask_once_for_a_new_one() {
-    let (url, issued, newest) = landscape().await;
-    let clock = noon();
-    let source = TokenSource::new(url.join("/token").unwrap(), grant(), clock.clone()).unwrap();
-    let http = http(url, CallLimits::DEFAULT, &clock).with_token(source).renewing_refused_tokens();
-    http.send("looking", http.get("/thing")).await.unwrap();
-
-    newest.store(2, Ordering::SeqCst);
-    let calls = (0..50).map(|_| http.send("looking", http.get("/thing")));
-    let answers = futures::future::join_all(calls).await;
-
-    assert!(answers.iter().all(Result::is_ok));
-    assert_eq!(issued.len(), 2);
-}
-
-#[tokio::test]
-async fn a_client_that_does_not_renew_has_a_new_token_in_its_next_run() {
-    let (url, issued, newest) = landscape().await;
-    let clock = noon();
-    let source = TokenSource::new(url.join("/token").unwrap(), grant(), clock.clone()).unwrap();
-    let http = http(url, CallLimits::DEFAULT, &clock).with_token(source);
-    http.send("looking", http.get("/thing")).await.unwrap();
-
-    newest.store(2, Ordering::SeqCst);
-    let error = http.send("looking", http.get("/thing")).await.unwrap_err();
-    assert_eq!(error.kind, Kind::Unauthorized);
-
-    http.send("looking", http.get("/thing")).await.unwrap();
-    assert_eq!(issued.len(), 2);
-}
-
-#[tokio::test]
-async fn a_crowd_that_waited_for_a_failure_does_not_knock_one_by_one() {
-    let (url, heard) = answering(|_, _| StatusCode::INTERNAL_SERVER_ERROR.into_response()).await;
-    let source = TokenSource::new(url, grant(), noon()).unwrap();
-
-    let answers = futures::future::join_all((0..50).map(|_| source.token())).await;
-
-    assert!(answers.iter().all(|answer| answer.as_ref().unwrap_err().kind == Kind::Unavailable));
-    assert_eq!(heard.len(), 1);
 }

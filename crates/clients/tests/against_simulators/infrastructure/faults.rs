@@ -1,9 +1,9 @@
-//! Every call of the four clients against every status and every way in which a connection breaks.
+//! Every call of the four clients against every status and every body that makes no sense.
+
+mod calls;
+mod connections;
 
 use std::{
-    collections::BTreeMap,
-    future::Future,
-    pin::Pin,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -13,125 +13,13 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header::RETRY_AFTER},
     response::{IntoResponse, Response},
 };
-use clients::{
-    CallLimits, Error, Kind,
-    aws::{Aws, Market},
-    azure::Azure,
-    cis::{self, Edition},
-    reconciler::{Reconciler, Status},
-};
-use futures::future::join_all;
+use clients::{CallLimits, Kind};
 use serde_json::json;
-use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
-};
+use tokio::io::AsyncReadExt;
 use url::Url;
 
-use super::{
-    payload::cluster,
-    support::{answering, behaving, nobody, noon},
-    world::{self, cis_gates, cis_settings},
-};
-
-type CallFuture = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
-
-/// A call, whether it only looks, and whether a thing that is not there is fine.
-struct Call {
-    name: &'static str,
-    prepared: fn(Url, Url, CallLimits) -> Box<dyn Fn() -> CallFuture>,
-    reads: bool,
-    absent_is_fine: bool,
-}
-
-/// A [`Call`] of a client that `$build` makes, from the addresses of the system and of the issuer.
-macro_rules! call {
-    ($name:literal, $reads:literal, $fine:literal, $build:ident, |$client:ident| $made:expr) => {
-        Call {
-            name: $name,
-            prepared: |url, issuer, limits| {
-                let client = $build(url, issuer, limits);
-                Box::new(move || {
-                    let $client = client.clone();
-                    Box::pin(async move { $made.await.map(|_| ()) })
-                })
-            },
-            reads: $reads,
-            absent_is_fine: $fine,
-        }
-    };
-}
-
-fn reconciler(url: Url, _: Url, limits: CallLimits) -> Reconciler {
-    world::reconciler(url, limits, &noon())
-}
-
-fn azure(url: Url, issuer: Url, limits: CallLimits) -> Azure {
-    world::azure(issuer, url, "s", limits, &noon())
-}
-
-fn aws(url: Url, _: Url, limits: CallLimits) -> Aws {
-    world::aws(url, limits, &noon())
-}
-
-fn accounts(url: Url, issuer: Url, limits: CallLimits) -> cis::Accounts {
-    let (gate, tokens) = cis_gates(limits, &noon());
-    cis::Accounts::through(gate, tokens, &cis_settings(url, issuer, 10)).unwrap()
-}
-
-fn entitlements(url: Url, issuer: Url, limits: CallLimits) -> cis::Entitlements {
-    let (gate, tokens) = cis_gates(limits, &noon());
-    cis::Entitlements::through(gate, tokens, &cis_settings(url, issuer, 10)).unwrap()
-}
-
-fn events(url: Url, issuer: Url, limits: CallLimits) -> cis::Events {
-    let (gate, tokens) = cis_gates(limits, &noon());
-    cis::Events::through(gate, tokens, &cis_settings(url, issuer, 10)).unwrap()
-}
-
-const ONCE: cis::Patience = cis::Patience {
-    retries: 0,
-    pause: Duration::ZERO,
-    between: Duration::ZERO,
-    total: Duration::from_secs(60),
-};
-
-const HOUR: Duration = Duration::from_hours(1);
-const NO_TAGS: &BTreeMap<String, String> = &BTreeMap::new();
-
-fn calls() -> Vec<Call> {
-    vec![
-        call!("apply", false, false, reconciler, |it| it.apply_cluster(&cluster("r-1"))),
-        call!("status", true, true, reconciler, |it| it.status("r-1", 1)),
-        call!("latest status", true, true, reconciler, |it| it.latest_status("r-1")),
-        call!("force status", false, false, reconciler, |it| it
-            .force_status("r-1", &Status::Ready)),
-        call!("delete cluster", false, true, reconciler, |it| it.delete_cluster("r-1")),
-        call!("status changes", true, false, reconciler, |it| it.status_changes("r-1", HOUR)),
-        call!("subaccount", true, true, accounts, |it| it.subaccount("sa")),
-        call!("entitlement", true, true, entitlements, |it| it.amount("aws", "sa")),
-        call!("public", true, false, events, |it| it.deleted_subaccounts(Edition::Public, ONCE)),
-        call!("central", true, false, events, |it| it.deleted_subaccounts(Edition::Central, ONCE)),
-        call!("cursor", true, false, events, |it| {
-            it.deleted_subaccounts(Edition::CentralCursor, ONCE)
-        }),
-        call!("put group", false, false, azure, |it| it.put_group("g", "west", NO_TAGS)),
-        call!("groups", true, false, azure, |it| it.groups()),
-        call!("delete group", false, true, azure, |it| it.delete_group("g")),
-        call!("put namespace", false, false, azure, |it| {
-            it.put_namespace("g", "namespace", "west", NO_TAGS)
-        }),
-        call!("namespaces", true, false, azure, |it| it.namespaces("g")),
-        call!("keys", false, false, azure, |it| it.keys("g", "namespace")),
-        call!("azure zones", true, false, azure, |it| it.zones("west", "m")),
-        call!("azure clean-up", true, false, azure, |it| it.clean_up()),
-        call!("regions", false, false, aws, |it| it.regions("eu-central-1")),
-        call!("volumes", false, false, aws, |it| it.volumes("eu-central-1")),
-        call!("delete volume", false, true, aws, |it| it.delete_volume("eu-central-1", "vol-1")),
-        call!("aws zones", false, false, aws, |it| it.zones("eu-central-1", "m")),
-        call!("aws clean-up", false, false, aws, |it| it.clean_up(Market::Global)),
-    ]
-}
+use super::support::answering;
+use calls::calls;
 
 async fn issuer() -> Url {
     answering(|_, _| Json(json!({"access_token": "t", "expires_in": 600})).into_response()).await.0
@@ -196,57 +84,6 @@ async fn every_status_has_its_class_in_every_call() {
     }
 }
 
-/// How a connection breaks.
-#[derive(Debug, Clone, Copy)]
-enum Breaks {
-    AtOnce,
-    InTheHeaders,
-    InTheBody,
-    Never,
-}
-
-async fn broken(mut stream: TcpStream, breaks: Breaks) {
-    let _ = stream.read(&mut [0; 8_192]).await;
-    match breaks {
-        Breaks::AtOnce => {}
-        Breaks::InTheHeaders => drop(stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-le").await),
-        Breaks::InTheBody => {
-            let text = b"HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{\"a\":";
-            drop(stream.write_all(text).await);
-        }
-        Breaks::Never => std::future::pending().await,
-    }
-}
-
-#[tokio::test]
-async fn every_broken_connection_is_worth_another_try() {
-    let issuer = issuer().await;
-    let next = Arc::new(Mutex::new(Breaks::AtOnce));
-    let current = next.clone();
-    let url = behaving(move |stream| broken(stream, *current.lock().unwrap())).await;
-    let calls = calls();
-    let limits = CallLimits { call: Duration::from_secs(2), ..CallLimits::DEFAULT };
-    let prepare = |url: &Url| -> Vec<_> {
-        calls.iter().map(|call| (call.prepared)(url.clone(), issuer.clone(), limits)).collect()
-    };
-
-    let nowhere = prepare(&nobody().await);
-    for (call, refused) in calls.iter().zip(join_all(nowhere.iter().map(|made| made())).await) {
-        assert_eq!(refused.expect_err(call.name).kind, Kind::Unavailable, "{}", call.name);
-    }
-    let made = prepare(&url);
-    // One less than what makes a client hold back.
-    for breaks in [Breaks::AtOnce, Breaks::InTheHeaders, Breaks::InTheBody, Breaks::Never] {
-        *next.lock().unwrap() = breaks;
-        let called = join_all(made.iter().map(|made| made())).await;
-
-        for (call, called) in calls.iter().zip(called) {
-            let kind = if call.reads { Kind::Unavailable } else { Kind::AnswerLost };
-            assert_eq!(called.expect_err(call.name).kind, kind, "{} {breaks:?}", call.name);
-        }
-    }
-}
-
 #[tokio::test]
 async fn bodies_that_make_no_sense_or_never_end_are_malformed() {
     let issuer = issuer().await;
@@ -270,30 +107,6 @@ async fn bodies_that_make_no_sense_or_never_end_are_malformed() {
                 Ok(()) => assert!(ignored, "{} {body}", call.name),
                 Err(error) => assert_eq!(error.kind, Kind::Malformed, "{} {error}", call.name),
             }
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_call_that_is_dropped_leaves_its_turn_to_the_next() {
-    let (came, mut coming) = tokio::sync::mpsc::unbounded_channel();
-    let stalled = behaving(move |stream| {
-        let came = came.clone();
-        async move {
-            came.send(()).unwrap();
-            let _stream = stream;
-            std::future::pending::<()>().await;
-        }
-    })
-    .await;
-    let limits = CallLimits { at_once: 1, call: Duration::from_mins(10), ..CallLimits::DEFAULT };
-    let client = world::reconciler(stalled, limits, &noon());
-
-    // Only a call that has its turn connects.
-    for _ in 0..20 {
-        tokio::select! {
-            ended = client.latest_status("r-1") => panic!("{ended:?}"),
-            called = coming.recv() => called.unwrap(),
         }
     }
 }
