@@ -1,9 +1,19 @@
 //! Whether a text is a document of `OpenAPI`: what it may say is written down here, and anything else is refused.
 
+mod operation;
+mod operation_checks;
+mod schema;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use serde_json::Value;
+
+use self::{
+    operation::{Parameter, PathItem, Response},
+    operation_checks::{check_operation, check_response, placeholders},
+    schema::{Schema, check_schema},
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -35,120 +45,6 @@ struct Server {
     _description: Option<String>,
     #[serde(default)]
     variables: BTreeMap<String, Value>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PathItem {
-    #[serde(default)]
-    parameters: Vec<Parameter>,
-    get: Option<Operation>,
-    put: Option<Operation>,
-    post: Option<Operation>,
-    patch: Option<Operation>,
-    delete: Option<Operation>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Operation {
-    #[serde(rename = "operationId")]
-    id: String,
-    summary: String,
-    #[serde(rename = "description")]
-    _description: Option<String>,
-    #[serde(default)]
-    parameters: Vec<Parameter>,
-    request_body: Option<Body>,
-    responses: BTreeMap<String, Response>,
-    #[serde(default)]
-    security: Vec<BTreeMap<String, Vec<String>>>,
-}
-
-#[derive(Deserialize, Clone)]
-#[serde(deny_unknown_fields)]
-struct Parameter {
-    #[serde(rename = "$ref")]
-    reference: Option<String>,
-    name: Option<String>,
-    #[serde(rename = "in")]
-    place: Option<String>,
-    #[serde(default)]
-    required: bool,
-    #[serde(rename = "description")]
-    _description: Option<String>,
-    schema: Option<Schema>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Body {
-    #[serde(rename = "required")]
-    _required: bool,
-    content: BTreeMap<String, Media>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Response {
-    #[serde(rename = "$ref")]
-    reference: Option<String>,
-    description: Option<String>,
-    #[serde(default)]
-    headers: BTreeMap<String, Header>,
-    #[serde(default)]
-    content: BTreeMap<String, Media>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Header {
-    #[serde(rename = "description")]
-    _description: Option<String>,
-    schema: Schema,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Media {
-    schema: Schema,
-}
-
-#[derive(Deserialize, Clone)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Schema {
-    #[serde(rename = "$ref")]
-    reference: Option<String>,
-    #[serde(rename = "type")]
-    kind: Option<String>,
-    #[serde(rename = "description")]
-    _description: Option<String>,
-    #[serde(rename = "format")]
-    _format: Option<String>,
-    #[serde(rename = "example")]
-    _example: Option<Value>,
-    #[serde(rename = "default")]
-    _default: Option<Value>,
-    #[serde(rename = "enum")]
-    _options: Option<Vec<Value>>,
-    #[serde(rename = "pattern")]
-    _pattern: Option<String>,
-    #[serde(rename = "minLength")]
-    _min_length: Option<u64>,
-    #[serde(rename = "maxLength")]
-    _max_length: Option<u64>,
-    #[serde(rename = "minimum")]
-    _minimum: Option<f64>,
-    #[serde(rename = "maximum")]
-    _maximum: Option<f64>,
-    #[serde(rename = "nullable")]
-    _nullable: Option<bool>,
-    #[serde(default)]
-    required: BTreeSet<String>,
-    #[serde(default)]
-    properties: BTreeMap<String, Schema>,
-    items: Option<Box<Schema>>,
-    additional_properties: Option<Box<Schema>>,
 }
 
 #[derive(Deserialize)]
@@ -193,83 +89,4 @@ pub(crate) fn is_valid(text: &str, always: &[&str]) {
     }
     components.responses.values().for_each(|response| check_response(response, components));
     components.schemas.values().for_each(|schema| check_schema(schema, components));
-}
-
-fn check_operation(
-    path: &str,
-    operation: &Operation,
-    shared: &[Parameter],
-    components: &Components,
-    always: &[&str],
-) {
-    assert!(!operation.summary.is_empty());
-    let mut named = BTreeSet::new();
-    for parameter in shared.iter().chain(&operation.parameters) {
-        let parameter = match parameter.reference.as_deref() {
-            Some(reference) => &components.parameters[target(reference, "parameters")],
-            None => parameter,
-        };
-        let (Some(name), Some(place)) = (&parameter.name, &parameter.place) else {
-            panic!("{path} has a parameter without a name or a place")
-        };
-        assert!(named.insert((place.as_str(), name.as_str())), "{path} has {name} twice");
-        assert!(place != "path" || parameter.required, "{name} in a path is always there");
-        check_schema(parameter.schema.as_ref().expect("a parameter has a schema"), components);
-    }
-    for name in placeholders(path) {
-        assert!(named.contains(&("path", name)), "{path} does not explain {name}");
-    }
-    for media in operation.request_body.iter().flat_map(|body| body.content.values()) {
-        check_schema(&media.schema, components);
-    }
-    let with_body = operation.request_body.iter().flat_map(|_| ["408", "413"]);
-    // Health is answered even when everything else is sent away.
-    let shed = (path != "/healthz").then_some("503");
-    let shield = ["431", "500", "504"].into_iter().chain(shed).chain(with_body);
-    for status in shield.chain(always.iter().copied()) {
-        let known = operation.responses.contains_key(status);
-        assert!(known, "{} does not say what {status} means", operation.id);
-    }
-    operation.responses.values().for_each(|response| check_response(response, components));
-}
-
-fn check_response(response: &Response, components: &Components) {
-    if let Some(reference) = &response.reference {
-        let name = target(reference, "responses");
-        assert!(components.responses.contains_key(name), "{reference} leads nowhere");
-        return;
-    }
-    assert!(response.description.as_ref().is_some_and(|text| !text.is_empty()));
-    response.headers.values().for_each(|header| check_schema(&header.schema, components));
-    response.content.values().for_each(|media| check_schema(&media.schema, components));
-}
-
-fn check_schema(schema: &Schema, components: &Components) {
-    if let Some(reference) = &schema.reference {
-        let name = target(reference, "schemas");
-        assert!(components.schemas.contains_key(name), "{reference} leads nowhere");
-        return;
-    }
-    if let Some(kind) = schema.kind.as_deref() {
-        assert!(["object", "array", "string", "integer", "number", "boolean"].contains(&kind));
-        assert_eq!(kind == "array", schema.items.is_some());
-    }
-    if !schema.properties.is_empty() {
-        for required in &schema.required {
-            assert!(schema.properties.contains_key(required), "{required} is not described");
-        }
-    }
-    let inner = schema.properties.values().chain(schema.items.as_deref());
-    inner
-        .chain(schema.additional_properties.as_deref())
-        .for_each(|it| check_schema(it, components));
-}
-
-fn target<'a>(reference: &'a str, kind: &str) -> &'a str {
-    let prefix = format!("#/components/{kind}/");
-    reference.strip_prefix(prefix.as_str()).unwrap_or_else(|| panic!("{reference} is no {kind}"))
-}
-
-fn placeholders(path: &str) -> impl Iterator<Item = &str> {
-    path.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name)
 }

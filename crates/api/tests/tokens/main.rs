@@ -1,62 +1,20 @@
-//! Forged, stale and misdirected tokens against a verifier that trusts one issuer.
+//! Forged and misdirected tokens against a verifier that trusts one issuer.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod drafts;
+mod fetching;
 mod issuers;
+mod key_sets;
 #[path = "../support/mod.rs"]
 mod support;
 
-use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
-
 use api::auth::TokenRejection;
-use futures::future::join_all;
 use jsonwebtoken::{Algorithm, EncodingKey, crypto::sign};
 use serde_json::{Value, json};
 use support::tokens::{AUDIENCE, KeyServer, NOW, Pair, encoded};
 
-/// A token under construction; each row of the table spoils one thing.
-#[derive(Clone)]
-pub(crate) struct Draft {
-    header: Value,
-    claims: Value,
-}
-
-impl Draft {
-    pub(crate) fn good(server: &KeyServer) -> Self {
-        Self {
-            header: json!({"alg": "RS256", "typ": "JWT", "kid": "rsa"}),
-            claims: json!({
-                "iss": server.url, "sub": "admin", "aud": [AUDIENCE],
-                "exp": NOW + 3600, "nbf": NOW, "iat": NOW, "scp": ["operations:read"],
-            }),
-        }
-    }
-
-    pub(crate) fn header(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.header[name] = value.into();
-        self
-    }
-
-    pub(crate) fn claim(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.claims[name] = value.into();
-        self
-    }
-
-    pub(crate) fn without(mut self, name: &str) -> Self {
-        self.claims.as_object_mut().unwrap().remove(name);
-        self.header.as_object_mut().unwrap().remove(name);
-        self
-    }
-
-    fn message(&self) -> String {
-        format!("{}.{}", encoded(self.header.to_string()), encoded(self.claims.to_string()))
-    }
-
-    pub(crate) fn signed(&self, algorithm: Algorithm, key: &EncodingKey) -> String {
-        let message = self.message();
-        format!("{message}.{}", sign(message.as_bytes(), key, algorithm).unwrap())
-    }
-}
+pub(crate) use drafts::Draft;
 
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "one table, one line per forgery")]
@@ -222,165 +180,4 @@ async fn good_tokens_of_each_kind_are_accepted() {
         assert_eq!(principal.subject, "admin");
         assert!(principal.scopes.contains("operations:read"));
     }
-}
-
-#[tokio::test]
-async fn unknown_keys_refresh_the_key_set_at_most_once_a_minute() {
-    let server = KeyServer::start().await;
-    let verifier = server.verifier();
-    let unknown =
-        Draft::good(&server).header("kid", "new").signed(Algorithm::RS256, &server.rsa.private);
-
-    for _ in 0..20 {
-        assert!(matches!(verifier.verify(&unknown).await, Err(TokenRejection::Token(_))));
-    }
-    assert_eq!(server.asked(), 1);
-
-    server.clock.advance(Duration::from_mins(1));
-    for _ in 0..20 {
-        assert!(verifier.verify(&unknown).await.is_err());
-    }
-    assert_eq!(server.asked(), 2);
-}
-
-#[tokio::test]
-async fn kept_keys_serve_for_a_bounded_time_when_the_key_server_is_down() {
-    let server = KeyServer::start().await;
-    let verifier = server.verifier();
-    let token = Draft::good(&server)
-        .claim("exp", NOW + 90_000)
-        .signed(Algorithm::RS256, &server.rsa.private);
-    assert!(verifier.verify(&token).await.is_ok());
-
-    server.go_down();
-    server.clock.advance(Duration::from_mins(119));
-    assert!(verifier.verify(&token).await.is_ok());
-
-    server.clock.advance(Duration::from_mins(2));
-    assert!(matches!(verifier.verify(&token).await, Err(TokenRejection::Unavailable(_))));
-
-    server.come_back();
-    server.clock.advance(Duration::from_secs(5));
-    assert!(verifier.verify(&token).await.is_ok());
-}
-
-/// Polls a future so many times and drops it; tells whether it was ready by then.
-async fn dropped_after(polls: usize, future: impl Future) -> bool {
-    let (mut future, mut left) = (pin!(future), polls);
-    poll_fn(|cx| {
-        if left == 0 {
-            return Poll::Ready(false);
-        }
-        left -= 1;
-        match future.as_mut().poll(cx) {
-            Poll::Ready(_) => Poll::Ready(true),
-            Poll::Pending if left == 0 => Poll::Ready(false),
-            Poll::Pending => Poll::Pending,
-        }
-    })
-    .await
-}
-
-#[tokio::test]
-async fn a_client_that_hangs_up_during_the_key_fetch_locks_nobody_out() {
-    let server = KeyServer::start().await;
-    let token = Draft::good(&server).signed(Algorithm::RS256, &server.rsa.private);
-
-    for polls in 0.. {
-        let verifier = server.verifier();
-        let asked = server.asked();
-        let ready = dropped_after(polls, verifier.verify(&token)).await;
-
-        let next = verifier.verify(&token).await;
-        assert!(next.is_ok(), "hung up after {polls} polls: {next:?}");
-        assert_eq!(server.asked(), asked + 1, "hung up after {polls} polls");
-        if ready {
-            assert!(polls > 1, "the fetch was waited for");
-            break;
-        }
-    }
-}
-
-#[tokio::test]
-async fn clients_that_keep_hanging_up_do_not_make_the_key_server_look_dead() {
-    let server = KeyServer::start().await;
-    let verifier = server.verifier();
-    let token = Draft::good(&server).signed(Algorithm::RS256, &server.rsa.private);
-    server.hold();
-
-    for _ in 0..100 {
-        dropped_after(1, verifier.verify(&token)).await;
-    }
-    let (good, ()) = tokio::join!(verifier.verify(&token), async {
-        server.asked_times(1).await;
-        server.release();
-    });
-
-    assert!(good.is_ok(), "{good:?}");
-    assert_eq!(server.asked(), 1);
-}
-
-#[tokio::test]
-async fn all_who_wait_for_a_dead_key_server_wait_for_the_same_fetch() {
-    let server = KeyServer::start().await;
-    let verifier = server.verifier();
-    let token = Draft::good(&server).signed(Algorithm::RS256, &server.rsa.private);
-    server.hold();
-    server.go_down();
-
-    let waiting = join_all((0..50).map(|_| verifier.verify(&token)));
-    let (answers, ()) = tokio::join!(waiting, async {
-        server.asked_times(1).await;
-        server.release();
-    });
-
-    assert!(answers.iter().all(|answer| matches!(answer, Err(TokenRejection::Unavailable(_)))));
-    assert_eq!(server.asked(), 1);
-    assert!(matches!(verifier.verify(&token).await, Err(TokenRejection::Unavailable(_))));
-    assert_eq!(server.asked(), 1, "a failure counts for five seconds");
-}
-
-#[tokio::test]
-async fn requests_with_a_known_key_do_not_wait_for_a_refresh_of_another_request() {
-    let server = KeyServer::start().await;
-    let verifier = server.verifier();
-    let token = Draft::good(&server).signed(Algorithm::RS256, &server.rsa.private);
-    assert!(verifier.verify(&token).await.is_ok());
-    server.clock.advance(Duration::from_mins(11));
-    server.hold();
-
-    dropped_after(1, verifier.verify(&token)).await;
-    assert!(verifier.verify(&token).await.is_ok());
-
-    server.asked_times(2).await;
-    server.release();
-}
-
-#[tokio::test]
-async fn a_discovery_document_that_names_another_issuer_gives_no_keys() {
-    let server = KeyServer::start_with(|mut document| {
-        document["issuer"] = "https://issuer.example.test".into();
-        document
-    })
-    .await;
-    let token = Draft::good(&server).signed(Algorithm::RS256, &server.rsa.private);
-
-    let denied = server.verifier().verify(&token).await;
-
-    assert!(matches!(denied, Err(TokenRejection::Unavailable(_))), "{denied:?}");
-    assert_eq!(server.asked(), 0);
-}
-
-#[tokio::test]
-async fn keys_are_not_fetched_without_tls_from_another_machine() {
-    let server = KeyServer::start_with(|mut document| {
-        document["jwks_uri"] = "http://keys.example.test/keys".into();
-        document
-    })
-    .await;
-    let token = Draft::good(&server).signed(Algorithm::RS256, &server.rsa.private);
-
-    let denied = server.verifier().verify(&token).await;
-
-    assert!(matches!(denied, Err(TokenRejection::Unavailable(_))), "{denied:?}");
 }
