@@ -19,6 +19,9 @@ use uuid::Uuid;
 use super::binaries::{self, User};
 
 const SCRIPT: &str = include_str!("postgres.sh");
+/// Runs the script where a part of the server's folder is a small disk: in a name space of its own, which an ordinary user may
+/// make too. PostgreSQL refuses to run as root, also as the root of a name space, so the script has a second one inside.
+const SMALL_DISK: &str = include_str!("small_disk.sh");
 
 /// How the script learns that the server is not needed any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +32,13 @@ pub(super) enum Mode {
     Shared {
         /// How many.
         linger: u32,
+    },
+    /// As `Owned`, with a disk of its own for a part of its files.
+    SmallDisk {
+        /// The folder that is the disk.
+        part: &'static str,
+        /// Its size.
+        mebibytes: u32,
     },
 }
 
@@ -49,13 +59,18 @@ impl Keeper {
         settings: &[(String, String)],
     ) -> io::Result<Self> {
         let mut command = Command::new("sh");
-        command.args(["-c", SCRIPT, "postgres.sh"]);
         let (word, linger) = match mode {
-            Mode::Owned => ("owned", 0),
-            Mode::Shared { linger } => ("shared", linger),
+            Mode::Owned => ("owned", "0".into()),
+            Mode::Shared { linger } => ("shared", linger.to_string()),
+            Mode::SmallDisk { part, .. } => ("small", part.to_owned()),
         };
+        if let Mode::SmallDisk { part, mebibytes } = mode {
+            command.args(["-c", SMALL_DISK, "small_disk.sh"]).arg(folder);
+            command.arg(part).arg(mebibytes.to_string()).arg("sh");
+        }
+        command.args(["-c", SCRIPT, "postgres.sh"]);
         command.arg(word).arg(folder).arg(binaries::find()?);
-        command.arg(port.to_string()).arg(linger.to_string());
+        command.arg(port.to_string()).arg(linger);
         for (name, value) in settings {
             command.arg("-c").arg(format!("{name}={value}"));
         }
@@ -64,7 +79,8 @@ impl Keeper {
         }
         // A process group of its own, so that Ctrl-C in the terminal leaves the clean-up alone.
         command.current_dir(folder).process_group(0).stdout(Stdio::piped()).stderr(Stdio::null());
-        command.stdin(if mode == Mode::Owned { Stdio::piped() } else { Stdio::null() });
+        let is_shared = matches!(mode, Mode::Shared { .. });
+        command.stdin(if is_shared { Stdio::null() } else { Stdio::piped() });
         let mut child = command.spawn()?;
         let input = child.stdin.take();
         let answers =

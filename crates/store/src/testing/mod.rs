@@ -12,6 +12,7 @@ mod prepared;
 mod promises;
 mod server;
 mod shared;
+mod small_disk;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub use folder::Folder;
 pub use hands::ManualReplica;
 pub use prepared::{PreparedDatabase, Rows, Sort};
 pub use server::PostgresServer;
+pub use small_disk::{Part, SmallDisk};
 pub use tables::{columns, migrated_at_once, same_columns, texts_of_other_collation};
 pub use trials::Trials;
 

@@ -3,6 +3,7 @@
 # usage: sh postgres.sh MODE FOLDER BINARIES PORT LINGER [-c NAME=VALUE ...]
 #   owned   obeys commands on standard input; the end of the input is the end of the server
 #   shared  runs while some process holds a lock on FOLDER/run.lock, and LINGER seconds longer
+#   small   as owned; FOLDER/LINGER (data or wal) is a disk that `fill` fills and `free` frees
 #
 # Runs as the unprivileged user that owns FOLDER. Answers one word per command on standard output.
 
@@ -14,11 +15,12 @@ export LC_ALL=C
 mode=$1 folder=$2 binaries=$3 port=$4 linger=$5
 shift 5
 data=$folder/data
+made_with=
 server=
 
 make() {
-    [ -d "$data" ] || "$binaries/initdb" --pgdata="$data" --no-sync --username=kcp \
-        --pwfile="$folder/password" --auth=password --encoding=UTF8 --locale=C \
+    [ -f "$data/PG_VERSION" ] || "$binaries/initdb" --pgdata="$data" --no-sync --username=kcp \
+        --pwfile="$folder/password" --auth=password --encoding=UTF8 --locale=C $made_with \
         >"$folder/server.log" 2>&1 </dev/null 7>&- 8<&- 9<&-
 }
 
@@ -65,18 +67,32 @@ stop_orphan() {
     rm -rf "$data"
 }
 
+# The whole disk, to the last page.
+fill() {
+    dd if=/dev/zero of="$folder/$linger/filled" bs=4096 >/dev/null 2>&1
+}
+
+if [ "$mode" = small ]; then
+    # Apart, so that one of the two fills up alone; small segments, because the disk is.
+    made_with="--waldir=$folder/wal --wal-segsize=1"
+fi
+
 case $mode in
-owned)
+owned | small)
     while read -r command signal; do
         case $command in
         start) if make && start "$@"; then echo ready; else echo failed; fi ;;
         stop) stop "$signal"; echo stopped ;;
         freeze) all STOP; echo frozen ;;
         thaw) all CONT; echo thawed ;;
+        fill) fill; echo full ;;
+        free) rm -f "$folder/$linger/filled"; echo freed ;;
+        revive) if running || start "$@"; then echo ready; else echo failed; fi ;;
         esac
     done
     stop QUIT
-    remove
+    # The folder of a small disk is removed by the process that is outside of its name space.
+    [ "$mode" = small ] || remove
     ;;
 shared)
     exec 7>"$folder/keeper.lock" 8<"$folder/run.lock" 9<"$folder/start.lock"

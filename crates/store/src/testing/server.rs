@@ -33,7 +33,7 @@ impl PostgresServer {
             settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
         let server = blocking(move || {
             loop {
-                match Self::launch(&settings) {
+                match Self::launch(Mode::Owned, &settings) {
                     Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
                     launched => return launched,
                 }
@@ -43,12 +43,12 @@ impl PostgresServer {
         server.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    pub(super) fn launch(settings: &[(String, String)]) -> io::Result<Self> {
+    pub(super) fn launch(mode: Mode, settings: &[(String, String)]) -> io::Result<Self> {
         let port = keeper::free_port()?;
         let folder = Folder::new("postgres")?;
         std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755))?;
         let password = keeper::new_password(folder.path())?;
-        let keeper = Keeper::start(Mode::Owned, folder.path(), port, settings)?;
+        let keeper = Keeper::start(mode, folder.path(), port, settings)?;
         let server =
             Self { keeper: Arc::new(Mutex::new(keeper)), folder: folder.keep(), port, password };
         server.tell("start", "ready")?;
@@ -102,7 +102,7 @@ impl PostgresServer {
         &self.folder
     }
 
-    async fn command(&self, command: &'static str, expected: &'static str) {
+    pub(super) async fn command(&self, command: &'static str, expected: &'static str) {
         let this = self.handle();
         let answer = blocking(move || this.tell(command, expected)).await;
         answer.unwrap_or_else(|error| panic!("{error}"));

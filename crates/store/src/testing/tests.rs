@@ -130,7 +130,7 @@ async fn an_owned_server_is_gone_when_its_process_was_killed() {
 async fn a_setting_that_the_server_refuses_is_shown() {
     let settings = vec![("no_such_setting".to_owned(), "1".to_owned())];
 
-    let error = PostgresServer::launch(&settings).unwrap_err();
+    let error = PostgresServer::launch(keeper::Mode::Owned, &settings).unwrap_err();
 
     assert!(error.to_string().contains("no_such_setting"));
 }

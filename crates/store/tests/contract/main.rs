@@ -18,6 +18,7 @@ mod continuing;
 mod dropping;
 mod faults;
 mod full;
+mod full_postgres;
 mod journal;
 mod link;
 mod planted;

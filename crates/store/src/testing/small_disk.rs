@@ -1,0 +1,126 @@
+//! A PostgreSQL whose disk a test fills up and frees.
+//!
+//! The disk is real: a small file system in a name space that only the server sees. Where nobody may make name spaces (some
+//! containers), the real server says what a full disk makes it say (SQLSTATE 53100), by triggers, or ends as it does when its
+//! log has no room; standard error says so.
+
+use std::{io, time::Duration};
+
+use base::Clock;
+use sqlx::{AssertSqlSafe, Connection, PgConnection, raw_sql};
+
+use super::{PostgresServer, keeper::Mode, server::blocking};
+
+/// What lies on the small disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Tables and indexes. Writes that need room fail; PostgreSQL runs on.
+    Data,
+    /// The write-ahead log. PostgreSQL ends when it has no room, and its recovery fails until there is some.
+    Log,
+}
+
+/// A server, and the disk of a part of its files.
+#[derive(Debug)]
+pub struct SmallDisk {
+    server: PostgresServer,
+    part: Part,
+    is_real: bool,
+}
+
+/// Each write fails as it does on a full disk.
+const FULL: &str = "
+    CREATE OR REPLACE FUNCTION public.no_room() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100'; END $$;
+    DO $$ DECLARE it record; BEGIN
+        FOR it IN SELECT schemaname, tablename FROM pg_tables
+            WHERE schemaname NOT IN ('pg_catalog', 'information_schema') LOOP
+            EXECUTE format('CREATE TRIGGER no_room BEFORE INSERT OR UPDATE ON %I.%I
+                EXECUTE FUNCTION public.no_room()', it.schemaname, it.tablename);
+        END LOOP;
+    END $$";
+const ROOM: &str = "DROP FUNCTION IF EXISTS public.no_room() CASCADE";
+
+impl SmallDisk {
+    /// Makes and starts a server with this part on a disk of its own.
+    ///
+    /// # Panics
+    /// When there is no PostgreSQL or it does not start.
+    pub async fn of(part: Part) -> Self {
+        let mode = match part {
+            Part::Data => Mode::SmallDisk { part: "data", mebibytes: 96 },
+            Part::Log => Mode::SmallDisk { part: "wal", mebibytes: 32 },
+        };
+        let sizes = [("min_wal_size", "2MB"), ("max_wal_size", "16MB"), ("fsync", "off")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        match blocking(move || PostgresServer::launch(mode, &sizes)).await {
+            Ok(server) => Self { server, part, is_real: true },
+            Err(error) => {
+                eprintln!("no name space for a small disk, it is imitated: {error}");
+                Self { server: PostgresServer::start(&[]).await, part, is_real: false }
+            }
+        }
+    }
+
+    /// The address of the database `postgres`.
+    pub fn url(&self) -> String {
+        self.server.url("postgres")
+    }
+
+    /// Leaves no room on the disk.
+    ///
+    /// # Panics
+    /// When the server does not obey.
+    pub async fn fill(&mut self) {
+        match (self.is_real, self.part) {
+            (true, _) => self.server.command("fill", "full").await,
+            (false, Part::Data) => self.execute(FULL).await,
+            (false, Part::Log) => self.server.stop_immediately().await,
+        }
+    }
+
+    /// Makes room again, and starts the server again when it has ended meanwhile, as its supervisor does.
+    ///
+    /// # Panics
+    /// When the server does not obey.
+    pub async fn free(&mut self) {
+        match (self.is_real, self.part) {
+            (true, _) => {
+                self.server.command("free", "freed").await;
+                self.is_up().await;
+            }
+            (false, Part::Data) => self.execute(ROOM).await,
+            (false, Part::Log) => self.server.start_again().await,
+        }
+    }
+
+    /// Starts the server again whenever it has ended, until it takes connections: a recovery that was under way while there
+    /// was no room may still fail.
+    async fn is_up(&self) {
+        let clock = Clock::running();
+        for _ in 0..600 {
+            self.server.command("revive", "ready").await;
+            if let Ok(connection) = PgConnection::connect(&self.url()).await {
+                let _ = connection.close().await;
+                return;
+            }
+            clock.sleep(Duration::from_millis(50)).await;
+        }
+        panic!("PostgreSQL does not come back; its log is in {}", self.server.folder().display());
+    }
+
+    /// Whether the disk is one, and not triggers.
+    pub fn is_real(&self) -> bool {
+        self.is_real
+    }
+
+    async fn execute(&self, statements: &'static str) {
+        let done: Result<(), sqlx::Error> = async {
+            let mut connection = PgConnection::connect(&self.url()).await?;
+            raw_sql(AssertSqlSafe(statements)).execute(&mut connection).await?;
+            connection.close().await
+        }
+        .await;
+        done.map_err(io::Error::other).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
