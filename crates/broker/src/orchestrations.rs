@@ -4,6 +4,7 @@
 //! `orchestration`, the driver (`operations/orchestration.rs`), which starts an ordinary upgrade for each runtime. Pausing,
 //! cancelling and other numbers of workers are changes of the row; the driver is woken and finds them.
 
+mod announcements;
 mod cancel;
 mod create;
 mod follow;
@@ -30,6 +31,7 @@ use engine::Storage as _;
 use store::{BrokerStore, broker::Orchestration};
 use uuid::Uuid;
 
+pub(crate) use announcements::{event_type, is_announced, left_out};
 pub use create::CreatedOrchestration;
 pub use follow::Followers;
 pub use list::{LARGEST_PAGE, PageOf, PageRequest};
@@ -114,7 +116,7 @@ impl OrchestrationEnv {
 
     /// Whether customers are notified of an orchestration.
     pub(crate) fn notifies(&self, parameters: &Parameters) -> bool {
-        self.spc.is_some() && !parameters.dry_run && parameters.notification.unwrap_or(true)
+        self.spc.is_some() && is_announced(parameters)
     }
 
     /// The upgrade of each runtime.

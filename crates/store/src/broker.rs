@@ -17,6 +17,7 @@ mod import;
 #[cfg(any(test, feature = "testing"))]
 mod insert;
 mod instances;
+mod job_details;
 mod jobs;
 mod limits;
 mod list;
@@ -39,20 +40,21 @@ pub use accept::AcceptedChange;
 pub use accept_new::AcceptedInstance;
 pub use archive::{ArchivedInstance, EndedRemoval};
 pub use bindings::{Attempt, BeginBinding, Binding, BindingState, NewBinding};
-pub use changes::{InstanceChange, InstancePlan, RuntimeId, StateChange, TOPIC};
+pub use changes::{FieldRevision, InstanceChange, InstancePlan, RuntimeId, StateChange, TOPIC};
 pub use creations::{Creation, NewCreation};
 pub use import::{
     ImportOutcome, ImportedBinding, ImportedInstance, ImportedMember, ImportedOrchestration,
     ImportedState,
 };
 pub use instances::InstanceCount;
+pub use job_details::StoredDetail;
 pub use limits::{InstanceLimits, Limit, ReachedLimit};
 pub use list::{InstanceFilter, Page, PageKey};
 pub use lms_tenants::LmsTenant;
-pub use maintenances::{Maintenance, MaintenanceOf, SuspendedEvaluation};
+pub use maintenances::{Maintenance, MaintenanceOf, MaintenancePart, SuspendedEvaluation};
 pub use orchestrations::{
-    Count, Counts, Fields, Member, MemberFilter, MemberPage, NewMember, NewOrchestration,
-    Orchestration, Resolution, Span, StartResult,
+    Count, Counts, Fields, Member, MemberFilter, MemberPage, MemberStart, NewMember,
+    NewOrchestration, Orchestration, Resolution, Span, StartResult,
 };
 pub use pool::PoolSample;
 pub use removed::{RemovedInstance, RemovedKey};

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use base::Clock;
 use broker::{
     Details, Order,
-    chores::maintenance::{MaintenanceEnding, Times},
+    chores::maintenance::{self, MaintenanceEnding, Times},
     creations::Creations,
     following::Follower,
     instances::pairs,
@@ -22,7 +22,11 @@ use engine::{
     Engine, Operation, OperationId, Plan, PlantedBug, State, Storage,
     storage::{Acceptance, Snapshot},
 };
-use store::{BrokerStore, EngineStore, Sealer, Set, engine::Time, testing::TestDatabase};
+use store::{
+    BrokerStore, EngineStore, Sealer, Set, broker::MaintenancePart, engine::Time,
+    testing::TestDatabase,
+};
+use tokio::task::JoinHandle;
 use uuid::Uuid;
 
 use crate::{
@@ -201,8 +205,17 @@ impl Broker {
 
     /// Begins a change.
     pub(crate) async fn begin_update(&self, input: update::Input) -> OperationId {
+        self.begin_update_knowing(input, update::Data::default()).await
+    }
+
+    /// Begins a change that has learnt something already.
+    pub(crate) async fn begin_update_knowing(
+        &self,
+        input: update::Input,
+        data: update::Data,
+    ) -> OperationId {
         let order = input.order.clone();
-        Box::pin(self.accept::<Updating>(&order, input, update::Data::default())).await
+        Box::pin(self.accept::<Updating>(&order, input, data)).await
     }
 
     /// Takes a change to its end.
@@ -276,10 +289,21 @@ impl Broker {
         MaintenanceEnding::new(&env, clock.clone(), Times::default())
     }
 
+    /// Ends maintenance again and again, until it is aborted.
+    pub(crate) async fn keep_ending_maintenance(&self, outside: &Outside) -> JoinHandle<()> {
+        let env = Box::pin(outside.env(&self.clock)).await;
+        let env = Env { store: self.store.clone(), ..env };
+        let times = Times { every: Duration::from_millis(10), ..Times::default() };
+        let ending = MaintenanceEnding::new(&env, self.clock.clone(), times);
+        tokio::spawn(maintenance::keep(ending))
+    }
+
     /// How many maintenances another replica could end at a time.
     pub(crate) async fn due_maintenances(&self, at: jiff::Timestamp) -> usize {
         let store = BrokerStore::new(self.store.engine().clone(), Clock::held_at(at));
-        store.due_maintenances(Duration::ZERO, 10).await.unwrap().len()
+        let parts = [MaintenancePart::Evaluations, MaintenancePart::Announcement];
+        let due = parts.map(|part| store.due_maintenances(part, Duration::ZERO, 10));
+        futures::future::try_join_all(due).await.unwrap().concat().len()
     }
 
     /// Until an operation waits for something.

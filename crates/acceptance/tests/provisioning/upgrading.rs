@@ -1,5 +1,6 @@
 //! Upgrades of runtimes that work, from acceptance to an upgraded runtime after the end of its maintenance.
 
+mod announced;
 mod closing;
 mod cluster;
 mod generated;

@@ -10,7 +10,7 @@ use engine::{
     storage::{AfterCommit, Change, ClaimRequest, Commit, Verdict},
 };
 use serde_json::{Value, json};
-use store::broker::{NewMember, Resolution, StartResult};
+use store::broker::{MemberStart, NewMember, Resolution, StartResult};
 use uuid::Uuid;
 
 use crate::{Service, body};
@@ -97,7 +97,12 @@ impl Service {
                 digest: None,
             };
             let queue = |_: &[_]| Verdict::Queue;
-            let started = store.start_member(row.id, operation, &queue, "Operation accepted").await;
+            let start = MemberStart {
+                orchestration: row.id,
+                description: "Operation accepted",
+                announced: false,
+            };
+            let started = store.start_member(&start, operation, &queue).await;
             assert_eq!(started.unwrap(), StartResult::Yes);
         }
         let fails = |instance: &str| failing(instance.trim_start_matches("i-").parse().unwrap());

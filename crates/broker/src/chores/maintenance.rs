@@ -1,7 +1,8 @@
 //! Ends the maintenance that upgrades have begun: evaluations get the status back that they had, customers are notified that it is over.
 //!
-//! What a reader would get wrong: every upgrade is ended here and nowhere else, whether it succeeded, failed, was stopped or died with its
-//! replica. Every replica does it; each maintenance is taken with one statement, so that one replica gets it.
+//! What a reader would get wrong: every upgrade is ended here and nowhere else, whether it succeeded, failed, was stopped, never began or
+//! died with its replica. Every replica does it; each maintenance is taken with one statement, so that one replica gets it. The maintenance of
+//! an orchestration's driver is what the orchestration could not announce at its end.
 
 use std::time::Duration;
 
@@ -11,18 +12,23 @@ use clients::{
     avs::{Avs, Status},
     spc::{Event, EventType, Spc, Tenant},
 };
+use domain::orchestration::State;
 use engine::Operation;
 use futures::{StreamExt, stream};
 use store::{
     BrokerStore,
-    broker::{Maintenance, SuspendedEvaluation},
+    broker::{Maintenance, MaintenancePart, SuspendedEvaluation},
 };
 
-use crate::operations::{
-    Env,
-    shared::upgrading::{Upgrading, avs_maintenance::status_before},
-    upgrade_cluster::UpgradingCluster,
-    upgrade_kyma::UpgradingKyma,
+use crate::{
+    operations::{
+        Env,
+        orchestration::Orchestrating,
+        shared::upgrading::{Upgrading, avs_maintenance::status_before},
+        upgrade_cluster::UpgradingCluster,
+        upgrade_kyma::UpgradingKyma,
+    },
+    orchestrations::{is_announced, left_out, parameters},
 };
 
 /// How many are ended in one go, and how many of them at once.
@@ -89,14 +95,18 @@ enum Error {
     Lost,
 }
 
-/// Goes on until it is dropped.
+/// Goes on until it is dropped. Evaluations do not wait for SPC, customers not for `AvS`.
 pub async fn keep(ending: MaintenanceEnding) {
-    loop {
-        if let Err(error) = ending.end_due().await {
-            tracing::warn!(error = chain(&error), "cannot end maintenance, trying again later");
-        }
-        ending.clock.sleep(ending.times.every).await;
-    }
+    let parts = [MaintenancePart::Evaluations, MaintenancePart::Announcement];
+    futures::future::join_all(parts.map(|part| ending.keep_ending(part))).await;
+}
+
+/// What customers are notified of.
+enum Notice {
+    /// How far runtimes are.
+    Update(Event),
+    /// The whole announcement of an orchestration is taken back.
+    Cancel(String),
 }
 
 impl MaintenanceEnding {
@@ -105,47 +115,49 @@ impl MaintenanceEnding {
         Self { store: env.store.clone(), avs: env.avs.clone(), spc: env.spc.clone(), clock, times }
     }
 
-    /// Ends the maintenance of upgrades that have ended, at most of some; of how many it did. Evaluations are restored first: none waits
-    /// for SPC.
+    async fn keep_ending(&self, part: MaintenancePart) {
+        loop {
+            if let Err(error) = self.end_part(part).await {
+                tracing::warn!(error = chain(&error), "cannot end maintenance, trying again later");
+            }
+            self.clock.sleep(self.times.every).await;
+        }
+    }
+
+    /// Ends the maintenance of upgrades that have ended, at most of some; of how many it did.
     pub async fn end_due(&self) -> Result<usize, store::Error> {
-        let due = self.store.due_maintenances(self.times.settled, MOST).await?;
-        let (suspended, restored): (Vec<_>, Vec<_>) =
-            due.into_iter().partition(|due| !due.evaluations.is_empty());
-        let restoring = stream::iter(suspended).map(|due| self.try_to_restore(due));
-        let restoring = restoring.buffer_unordered(AT_ONCE);
-        let held: Vec<Maintenance> = restoring.filter_map(std::future::ready).collect().await;
-        let held = held.into_iter().map(|held| (held, true));
-        let all = held.chain(restored.into_iter().map(|due| (due, false)));
-        let ends = stream::iter(all).map(|(due, held)| self.try_to_announce(due, held));
+        self.end_part(MaintenancePart::Evaluations).await?;
+        self.end_part(MaintenancePart::Announcement).await
+    }
+
+    /// Restores evaluations of upgrades that have ended, or notifies customers of the ends of those that have none; of how many.
+    async fn end_part(&self, part: MaintenancePart) -> Result<usize, store::Error> {
+        let due = self.store.due_maintenances(part, self.times.settled, MOST).await?;
+        let ends = stream::iter(due).map(|due| self.try_to_end(part, due));
         let ended = ends.buffer_unordered(AT_ONCE).filter(|ended| std::future::ready(*ended));
         Ok(ended.count().await)
     }
 
-    /// Restores the evaluations of one, and holds it from then on. None: they could not be restored, or another replica has it.
-    async fn try_to_restore(&self, due: Maintenance) -> Option<Maintenance> {
-        let mut taken = self.take(due, false).await?;
+    /// Does a part of the end of one. `false`: that could not be done, or another replica has it.
+    async fn try_to_end(&self, part: MaintenancePart, due: Maintenance) -> bool {
+        let Some(mut taken) = self.take(&due).await else { return false };
         let due = taken.clone();
-        if !self.while_held(&mut taken, self.restore_all(&due)).await {
-            return None;
-        }
-        taken.evaluations.clear();
-        Some(taken)
+        let end = async {
+            match part {
+                MaintenancePart::Evaluations => self.restore_all(&due).await,
+                MaintenancePart::Announcement => self.announce_and_forget(&due).await,
+            }
+        };
+        self.while_held(&mut taken, end).await
     }
 
-    /// Notifies the customer of the end of one, and forgets it. `false`: that could not be done, or another replica has it.
-    async fn try_to_announce(&self, due: Maintenance, held: bool) -> bool {
-        let Some(mut taken) = self.take(due, held).await else { return false };
-        let due = taken.clone();
-        self.while_held(&mut taken, self.announce_and_forget(&due)).await
-    }
-
-    /// Takes one for some time. One that is held is kept when the database cannot be asked: it outlives a renewal that fails.
-    async fn take(&self, due: Maintenance, held: bool) -> Option<Maintenance> {
-        match self.store.take_maintenance(&due, self.times.hold).await {
+    /// Takes one for some time.
+    async fn take(&self, due: &Maintenance) -> Option<Maintenance> {
+        match self.store.take_maintenance(due, self.times.hold).await {
             Ok(taken) => taken,
             Err(error) => {
                 tracing::warn!(error = chain(&error), "cannot end maintenance, trying again later");
-                held.then_some(due)
+                None
             }
         }
     }
@@ -243,22 +255,14 @@ impl MaintenanceEnding {
 
     /// Notifies the customer of the end, if the maintenance was announced.
     async fn announce(&self, due: &Maintenance) -> Result<(), Error> {
-        let (Some(orchestration), Some(spc)) = (due.orchestration, &self.spc) else {
-            return Ok(());
-        };
-        let tenant = if due.left_out {
-            // The orchestration says the same of runtimes that were left out.
-            Tenant::cancelled(&due.instance)
-        } else {
-            Tenant::finished(&due.instance, due.ended_at)
-        };
-        let event = Event {
-            orchestration_id: orchestration.to_string(),
-            event_type: event_type(&due.kind),
-            tenants: vec![tenant],
+        let Some(spc) = &self.spc else { return Ok(()) };
+        let sent = match self.notice(due).await? {
+            None => return Ok(()),
+            Some(Notice::Update(event)) => spc.update(&event).await,
+            Some(Notice::Cancel(orchestration)) => spc.cancel(&orchestration).await,
         };
         let too_late = self.clock.now() >= due.ended_at + self.times.announced;
-        match spc.update(&event).await {
+        match sent {
             // Another try would be refused too, and would stand in the way of other runtimes.
             Err(error) if !error.kind.is_retryable() || too_late => {
                 let why = if too_late { "given up" } else { "refused by SPC" };
@@ -267,6 +271,42 @@ impl MaintenanceEnding {
                 Ok(())
             }
             sent => Ok(sent?),
+        }
+    }
+
+    /// What the customer is notified of; nothing without an announcement.
+    async fn notice(&self, due: &Maintenance) -> Result<Option<Notice>, Error> {
+        if due.kind == Orchestrating::KIND {
+            return self.notice_of_orchestration(due).await;
+        }
+        let Some(orchestration) = due.orchestration else { return Ok(None) };
+        let tenant = match (due.left_out, due.called_off) {
+            // The orchestration takes its whole announcement back.
+            (true, true) => return Ok(None),
+            (true, false) => Tenant::cancelled(&due.instance),
+            (false, _) => Tenant::finished(&due.instance, due.ended_at),
+        };
+        Ok(Some(Notice::Update(Event {
+            orchestration_id: orchestration.to_string(),
+            event_type: event_type(&due.kind),
+            tenants: vec![tenant],
+        })))
+    }
+
+    /// What an orchestration has not announced at its end.
+    async fn notice_of_orchestration(&self, due: &Maintenance) -> Result<Option<Notice>, Error> {
+        let Ok(id) = due.instance.parse() else { return Ok(None) };
+        let Some(row) = self.store.orchestration(id).await? else { return Ok(None) };
+        match parameters(&row) {
+            Ok(asked) if !is_announced(&asked) => Ok(None),
+            Ok(_) if row.state == State::Canceled.as_str() => {
+                Ok(Some(Notice::Cancel(row.id.to_string())))
+            }
+            Ok(_) => Ok(left_out(&self.store, &row).await?.map(Notice::Update)),
+            Err(error) => {
+                tracing::error!(orchestration = %id, %error, "parameters unreadable, customers not notified");
+                Ok(None)
+            }
         }
     }
 }

@@ -14,16 +14,14 @@ mod start_operations;
 use std::{collections::BTreeSet, time::Duration};
 
 use base::Failure;
-use clients::spc::EventType;
-use domain::orchestration::Kind;
-use engine::{Applies, Condition, Cx, Operation, Plan, Step, StepError};
+use engine::{Applies, Condition, Cx, Operation, Plan, Step, StepError, StepResult, done};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use store::broker::Orchestration;
+use store::broker::{MaintenanceOf, Orchestration};
 use uuid::Uuid;
 
 use super::systems::{System, Systems};
-use crate::orchestrations::{OrchestrationEnv, kind};
+use crate::orchestrations::{OrchestrationEnv, event_type};
 
 /// How long an orchestration may take: it may begin in a year, windows may be days apart, and pauses take as long as people do.
 const LIMIT: Duration = Duration::from_hours(2 * 24 * 365);
@@ -101,20 +99,26 @@ async fn orchestration(cx: &Cx<'_, Orchestrating>) -> Result<Orchestration, Step
     })
 }
 
-/// The event type of notifications for each runtime.
-fn event_type(row: &Orchestration) -> EventType {
-    match kind(row) {
-        Kind::UpgradeKyma => EventType::Kyma,
-        Kind::UpgradeCluster => EventType::Cluster,
-    }
-}
-
 /// No answer ends an orchestration that can do without the call: what is refused is tried again until the step's limit.
 fn as_transient<T, E: Into<StepError>>(answer: Result<T, E>) -> Result<T, StepError> {
     answer.map_err(|error| match error.into() {
         StepError::Fatal(failure) => StepError::transient(failure),
         other => other,
     })
+}
+
+/// Makes an announcement at the end of the orchestration. It is written down before: when it is given up here, a chore goes on with it once
+/// the driver has ended.
+async fn announce_end(
+    cx: &Cx<'_, Orchestrating>,
+    call: impl Future<Output = Result<(), clients::Error>> + Send,
+) -> StepResult {
+    let driver =
+        MaintenanceOf { operation: cx.operation, kind: Orchestrating::KIND, instance: cx.instance };
+    cx.env.store().hand_over_announcement(driver).await.map_err(|error| stored(&error))?;
+    as_transient(call.await)?;
+    cx.env.store().forget_maintenance(cx.operation).await.map_err(|error| stored(&error))?;
+    done()
 }
 
 /// A failure of the store passes.

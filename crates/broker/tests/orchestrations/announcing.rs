@@ -32,7 +32,7 @@ use simulators::{
 };
 use store::{
     BrokerStore,
-    broker::{NewMember, NewOrchestration, Resolution},
+    broker::{MaintenancePart, NewMember, NewOrchestration, Resolution},
     testing::{Sort, Trials},
 };
 use tempfile::TempDir;
@@ -60,6 +60,8 @@ pub(crate) enum Course {
     LaterAndBack,
     /// It begins in two minutes, and no runtime is found before.
     Soon,
+    /// It begins in an hour.
+    MuchLater,
     /// It begins in three quarters of an hour.
     AfterAnOutage,
     /// Its runtimes are known, and nothing is done to the last one.
@@ -76,6 +78,7 @@ impl Course {
             Self::Soon => Some(2),
             Self::Later | Self::LaterWithOthers | Self::LaterAndBack => Some(12),
             Self::AfterAnOutage => Some(45),
+            Self::MuchLater => Some(60),
         }
     }
 }
@@ -108,7 +111,8 @@ impl Announcing {
         let mut asked = parameters(&json!({ "type": "parallel" }));
         if let Some(minutes) = self.course.begins_in() {
             asked.strategy.schedule_time = clock.now() + Duration::from_mins(minutes);
-            asked.strategy.maintenance_window = self.course != Course::Later;
+            asked.strategy.maintenance_window =
+                ![Course::Later, Course::MuchLater].contains(&self.course);
         }
         asked
     }
@@ -201,6 +205,15 @@ pub(crate) fn member(instance: &str) -> NewMember {
     }
 }
 
+/// The instances of which it is announced later that their upgrades are over.
+pub(crate) async fn announcements(store: &BrokerStore) -> Vec<String> {
+    let part = MaintenancePart::Announcement;
+    let due = store.due_maintenances(part, Duration::ZERO, 10).await.unwrap();
+    let mut instances: Vec<String> = due.into_iter().map(|due| due.instance).collect();
+    instances.sort();
+    instances
+}
+
 /// What SPC has applied for an orchestration, and what it tells customers.
 pub(crate) fn told(running: &Running, id: Uuid) -> Value {
     let filter = Filter { phase: Some(Phase::Applied), ..Filter::default() };
@@ -257,7 +270,11 @@ impl Scenario for Announcing {
                 let (store, running) = (store.clone(), running.clone());
                 Box::pin(async move {
                     let state = store.orchestration(id).await.unwrap().unwrap().state;
-                    json!({ "state": state, "told": told(&running, id) })
+                    let mut world = json!({ "state": state, "told": told(&running, id) });
+                    if !announcements(&store).await.is_empty() {
+                        world["handed_over"] = json!(true);
+                    }
+                    world
                 })
             }),
         }

@@ -9,6 +9,7 @@ mod choices;
 mod ending;
 mod garden;
 mod generated;
+mod handed_over;
 mod pacing;
 mod shoots;
 mod told_once;

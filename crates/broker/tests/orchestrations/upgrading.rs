@@ -33,7 +33,7 @@ use store::{
 use uuid::Uuid;
 
 use crate::{
-    announcing::{self, Announcing, told},
+    announcing::{self, Announcing, announcements, told},
     world::World,
 };
 use fleet::{Course, Fleet, INSTANCES};
@@ -131,6 +131,7 @@ impl Scenario for Upgrading {
                     let mut world = look(&store, id).await;
                     world["upgrades"] = json!(upgrades.counts());
                     world["told"] = told(&running, id);
+                    world["announced"] = json!(announcements(&store).await);
                     if has_window {
                         let starts = starts(&store, id).await.into_iter();
                         world["outside"] = json!(starts.filter(is_outside).collect::<Vec<_>>());
@@ -170,6 +171,8 @@ async fn each_runtime_is_upgraded_once_and_one_that_fails_fails_the_orchestratio
                     ["i-0", "succeeded", 0, false], ["i-1", "failed", 1, false], ["i-2", "canceled", 1, false],
                 ],
                 "upgrades": { "i-0": 1, "i-1": 1 },
+                // What was left out is told by the driver.
+                "announced": ["i-0", "i-1"],
                 "told": {
                     "applied": ["create", "update"], "status": "planned",
                     "tenants": { "i-0": "planned", "i-1": "planned", "i-2": "cancelled" },
@@ -192,6 +195,8 @@ async fn what_is_tried_again_is_upgraded_once_more_and_the_orchestration_succeed
                     ["i-1", "succeeded", 1, false], ["i-2", "canceled", 1, false],
                 ],
                 "upgrades": { "i-0": 1, "i-1": 2, "i-2": 1 },
+                // The end of the first try was told.
+                "announced": [],
                 "told": { "applied": [], "status": null, "tenants": {} },
             })
         );
@@ -210,6 +215,7 @@ async fn what_runs_when_an_orchestration_is_canceled_ends_before_it() {
                     ["i-0", "succeeded", 1, false], ["i-1", "canceled", 1, false], ["i-2", "canceled", 1, false],
                 ],
                 "upgrades": { "i-0": 1 },
+                "announced": [],
                 "told": {
                     "applied": ["create", "cancel"], "status": "cancelled",
                     "tenants": { "i-0": "planned", "i-1": "planned", "i-2": "planned" },

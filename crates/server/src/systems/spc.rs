@@ -17,7 +17,7 @@ pub(super) const ABOUT: About = About {
     name: spc::COMPONENT.0,
     purpose: "notifies customers of maintenance of their runtimes",
     usage: Usage::StepsAndMore {
-        called: "after an upgrade has ended, well or not: the customer is notified that the maintenance is over",
+        called: "after an upgrade has ended, well or not: the customer is notified that the maintenance is over, or that nothing was done; what an orchestration could not announce at its end",
         when_down: "the customer is notified later: it is tried again every 2 minutes for a day",
     },
     settings: &[Setting::Section(&Section::META)],

@@ -1,7 +1,7 @@
 //! What upgrades have announced outside about a runtime and have to take back: written down before it is sent, deleted after it was taken back.
 //!
 //! What a reader would get wrong: the operation does not take it back itself. Whether it succeeds, fails or is stopped, a chore does,
-//! once the operation has ended.
+//! once the operation has ended. A maintenance of an orchestration's driver is what the orchestration could not announce itself.
 
 use std::time::Duration;
 
@@ -21,6 +21,16 @@ const ANNOUNCE: &str = "
     SET orchestration_id = COALESCE(maintenances.orchestration_id, $4),
         announced_at = COALESCE(maintenances.announced_at, $5)
     RETURNING announced_at";
+// The first try of a runtime was announced with its orchestration. It has begun now, if it was written down before.
+pub(super) const ANNOUNCE_FIRST: &str = "
+    INSERT INTO maintenances (operation_id, instance, kind, orchestration_id, announced_at, due_at)
+    SELECT $1, $2, $3, $4, $5, $5
+    WHERE NOT EXISTS (
+        SELECT 1 FROM orchestration_operations WHERE orchestration = $4 AND instance = $2 AND operation_id <> $1)
+    ON CONFLICT (operation_id) DO UPDATE SET announced_at = $5";
+const HAND_OVER: &str = "
+    INSERT INTO maintenances (operation_id, instance, kind, due_at) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (operation_id) DO NOTHING";
 const SUSPEND: &str = "
     INSERT INTO maintenances (operation_id, instance, kind, evaluations, due_at)
     VALUES ($1, $2, $3, $4, $5)
@@ -34,22 +44,27 @@ const OTHERS: &str = "
 const DUE: &str = "
     SELECT m.operation_id, m.instance, m.kind, m.orchestration_id, m.announced_at, m.evaluations, m.due_at,
            COALESCE(o.ended_at, m.ended_at, m.due_at) AS ended_at,
-           COALESCE(o.started_at IS NULL AND (o.state = 'canceled' OR (o.state = 'failed' AND o.cancel_state = 'failed')), false)
-               AS left_out
-    FROM maintenances m LEFT JOIN operations o ON o.id = m.operation_id
-    WHERE m.due_at <= $1
+           COALESCE(m.left_out, o.id IS NOT NULL AND o.started_at IS NULL) AS left_out,
+           COALESCE(c.state IN ('canceling', 'canceled'), false) AS called_off
+    FROM maintenances m
+    LEFT JOIN operations o ON o.id = m.operation_id
+    LEFT JOIN orchestrations c ON c.id = m.orchestration_id
+    WHERE m.due_at <= $1 AND (m.evaluations <> '[]') = $4
       AND (o.id IS NULL OR (o.ended_at IS NOT NULL AND (o.state = 'succeeded' OR o.ended_at <= $2)))
     ORDER BY m.due_at, m.operation_id LIMIT $3";
 const TAKE: &str = "
-    UPDATE maintenances SET due_at = $3, ended_at = COALESCE(ended_at, $4)
+    UPDATE maintenances SET due_at = $3, ended_at = COALESCE(ended_at, $4), left_out = COALESCE(left_out, $5)
     WHERE operation_id = $1 AND due_at = $2";
-const RESTORED: &str = "UPDATE maintenances SET evaluations = '[]' WHERE operation_id = $1";
+// Whoever restored them holds it no longer: its announcement is due.
+const RESTORED: &str = "UPDATE maintenances SET evaluations = '[]', due_at = $2 WHERE operation_id = $1 AND evaluations <> '[]'";
 const FORGET: &str = "DELETE FROM maintenances WHERE operation_id = $1";
 
 /// Every statement, with the index it goes by where that is not the primary key.
 #[cfg(test)]
 pub(super) const TEXTS: &[(&str, &str)] = &[
     (ANNOUNCE, ""),
+    (ANNOUNCE_FIRST, "orchestration_operations_of_instance"),
+    (HAND_OVER, ""),
     (SUSPEND, ""),
     (OTHERS, "maintenances_of_instance"),
     (DUE, "maintenances_by_due_time"),
@@ -75,6 +90,13 @@ pub struct SuspendedEvaluation {
     pub status: String,
 }
 
+/// What is taken back of a maintenance: first its evaluations, then its announcement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MaintenancePart {
+    Evaluations,
+    Announcement,
+}
+
 /// Maintenance that is to be ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Maintenance {
@@ -90,6 +112,8 @@ pub struct Maintenance {
     pub ended_at: Timestamp,
     /// Whether the operation was stopped before it began: nothing was done to the runtime.
     pub left_out: bool,
+    /// Whether its orchestration was canceled, and takes its whole announcement back.
+    pub called_off: bool,
     due_at: Timestamp,
 }
 
@@ -103,6 +127,7 @@ struct Row {
     due_at: Moment,
     ended_at: Moment,
     left_out: bool,
+    called_off: bool,
 }
 
 impl Row {
@@ -115,6 +140,7 @@ impl Row {
             evaluations: evaluations(&self.evaluations)?,
             ended_at: self.ended_at.into(),
             left_out: self.left_out,
+            called_off: self.called_off,
             due_at: self.due_at.into(),
         })
     }
@@ -145,6 +171,42 @@ impl BrokerStore {
         })
         .map_err(Error::writing)?;
         Ok(announced.into())
+    }
+
+    /// Writes down that the announcement of an orchestration has to be taken back for its upgrade of a runtime, also when that ends before
+    /// its own notification. Not for a retry: the customer knows the end of the first try.
+    pub async fn announce_first_maintenance(
+        &self,
+        of: MaintenanceOf<'_>,
+        orchestration: Uuid,
+    ) -> Result<(), Error> {
+        on!(self.database().writer(), |pool| {
+            sqlx::query(ANNOUNCE_FIRST)
+                .bind(of.operation)
+                .bind(of.instance)
+                .bind(of.kind)
+                .bind(orchestration)
+                .bind(Moment::from(self.clock.now()))
+                .execute(pool)
+                .await
+                .map(drop)
+        })
+        .map_err(Error::writing)
+    }
+
+    /// Writes down that an orchestration has not announced its end: that is done once its driver has ended.
+    pub async fn hand_over_announcement(&self, driver: MaintenanceOf<'_>) -> Result<(), Error> {
+        on!(self.database().writer(), |pool| {
+            sqlx::query(HAND_OVER)
+                .bind(driver.operation)
+                .bind(driver.instance)
+                .bind(driver.kind)
+                .bind(Moment::from(self.clock.now()))
+                .execute(pool)
+                .await
+                .map(drop)
+        })
+        .map_err(Error::writing)
     }
 
     /// Writes down that evaluations are about to be put into maintenance mode. Gives those that were written first.
@@ -181,9 +243,11 @@ impl BrokerStore {
         Ok(others > 0)
     }
 
-    /// What is to be taken back, at most `most`. Of an operation that did not end well only when it ended `settled` ago.
+    /// Maintenance of which this part is to be taken back, at most `most`. Of an operation that did not end well only when it ended
+    /// `settled` ago.
     pub async fn due_maintenances(
         &self,
+        part: MaintenancePart,
         settled: Duration,
         most: u32,
     ) -> Result<Vec<Maintenance>, Error> {
@@ -193,6 +257,7 @@ impl BrokerStore {
                 .bind(Moment::from(now))
                 .bind(Moment::from(now - settled))
                 .bind(i64::from(most))
+                .bind(part == MaintenancePart::Evaluations)
                 .fetch_all(pool)
                 .await
         })?;
@@ -212,6 +277,7 @@ impl BrokerStore {
                 .bind(Moment::from(due.due_at))
                 .bind(Moment::from(until))
                 .bind(Moment::from(due.ended_at))
+                .bind(due.left_out)
                 .execute(pool)
                 .await
                 .map(|done| done.rows_affected())
@@ -222,17 +288,17 @@ impl BrokerStore {
 
     /// Forgets the evaluations of a maintenance: they have the status that they had before.
     pub async fn restored_evaluations(&self, operation: Uuid) -> Result<(), Error> {
-        self.change_maintenance(RESTORED, operation).await
+        let now = Moment::from(self.clock.now());
+        on!(self.database().writer(), |pool| {
+            sqlx::query(RESTORED).bind(operation).bind(now).execute(pool).await.map(drop)
+        })
+        .map_err(Error::writing)
     }
 
     /// Forgets a maintenance: everything was taken back.
     pub async fn forget_maintenance(&self, operation: Uuid) -> Result<(), Error> {
-        self.change_maintenance(FORGET, operation).await
-    }
-
-    async fn change_maintenance(&self, text: &'static str, operation: Uuid) -> Result<(), Error> {
         on!(self.database().writer(), |pool| {
-            sqlx::query(text).bind(operation).execute(pool).await.map(drop)
+            sqlx::query(FORGET).bind(operation).execute(pool).await.map(drop)
         })
         .map_err(Error::writing)
     }

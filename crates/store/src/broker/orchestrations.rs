@@ -18,7 +18,7 @@ pub use counts::{Count, Counts, Span};
 pub use members::{Member, MemberFilter, MemberPage};
 pub use parameters::Fields;
 pub use resolving::{NewMember, Resolution};
-pub use starting::StartResult;
+pub use starting::{MemberStart, StartResult};
 
 use super::BrokerStore;
 use crate::{

@@ -54,6 +54,7 @@ store::promises! { bench::Bench on sqlite, postgres: {
         a_runtime_is_taken_away_again,
         a_fenced_commit_changes_no_instance,
         a_runtime_belongs_to_one_instance,
+        a_field_of_the_order_keeps_a_value_that_is_newer_than_the_change,
         what_a_change_does_not_mean_is_refused_without_telling_it;
     removing:
         what_is_left_over_is_marked_once_and_stays_readable,
@@ -90,6 +91,7 @@ store::promises! { bench::Bench on sqlite, postgres: {
     creations:
         what_was_begun_stays_until_a_commit_keeps_its_result,
         what_was_answered_is_told_and_what_is_forgotten_is_not,
+        calls_of_operations_in_progress_are_not_counted_as_abandoned,
         pages_of_creations_follow_each_other;
     bindings:
         a_binding_is_written_down_before_it_is_made_and_forgotten_after_it_is_gone,
@@ -113,7 +115,13 @@ store::promises! { bench::Bench on sqlite, postgres: {
         only_what_was_stopped_before_it_began_was_left_out,
         of_many_who_take_a_maintenance_back_one_gets_it,
         the_maintenance_of_an_operation_that_was_archived_is_taken_back,
-        when_an_archived_operation_ended_does_not_move_while_it_is_tried_again;
+        when_an_archived_operation_ended_does_not_move_while_it_is_tried_again,
+        an_announcement_is_due_when_its_evaluations_are_restored,
+        what_is_announced_of_a_runtime_is_written_with_its_operation,
+        a_retry_has_no_announcement_before_it_begins,
+        what_a_canceled_orchestration_left_out_is_not_announced_of_its_own,
+        that_an_upgrade_never_began_is_known_when_its_operation_is_archived,
+        a_driver_that_fails_leaves_its_announcement_behind;
     orchestrations:
         runtimes_are_stored_all_together_and_once,
         of_twenty_starts_at_once_only_as_many_land_as_there_are_slots,

@@ -2,13 +2,21 @@
 
 use std::time::Duration;
 
-use engine::State;
+use engine::{State, storage::NewOperation};
 use futures::future::join_all;
 use serde_json::Value;
-use store::broker::{Maintenance, MaintenanceOf, SuspendedEvaluation};
+use store::{
+    broker::{
+        Maintenance, MaintenanceOf, MaintenancePart, MemberStart, StartResult, SuspendedEvaluation,
+    },
+    testing::ManualReplica,
+};
 use uuid::Uuid;
 
-use crate::bench::{Bench, instance};
+use crate::{
+    bench::{Bench, instance, operation, queue},
+    orchestrations::{member, start},
+};
 
 const SETTLED: Duration = Duration::from_secs(30);
 const HOLD: Duration = Duration::from_mins(2);
@@ -22,7 +30,11 @@ fn evaluation(id: i64, status: &str) -> SuspendedEvaluation {
 }
 
 async fn due(b: &Bench) -> Vec<Maintenance> {
-    b.store.due_maintenances(SETTLED, 10).await.unwrap()
+    let mut due = Vec::new();
+    for part in [MaintenancePart::Evaluations, MaintenancePart::Announcement] {
+        due.extend(b.store.due_maintenances(part, SETTLED, 10).await.unwrap());
+    }
+    due
 }
 
 pub(crate) async fn what_was_written_first_stays_until_it_is_forgotten(b: Bench) {
@@ -73,8 +85,9 @@ pub(crate) async fn only_what_was_stopped_before_it_began_was_left_out(b: Bench)
     let replica = b.hands.join().await;
     let table = [
         ("stopped", State::Canceled, false, true),
-        ("failed", State::Failed, false, false),
-        ("finished", State::Succeeded, false, false),
+        ("abandoned", State::Failed, false, true),
+        ("failed", State::Failed, true, false),
+        ("finished", State::Succeeded, true, false),
         ("begun", State::Canceled, true, false),
     ];
 
@@ -141,4 +154,122 @@ pub(crate) async fn when_an_archived_operation_ended_does_not_move_while_it_is_t
         assert!(b.store.take_maintenance(&found, HOLD).await.unwrap().is_some());
         b.wait(HOLD.as_secs());
     }
+}
+
+pub(crate) async fn an_announcement_is_due_when_its_evaluations_are_restored(b: Bench) {
+    let operation = b.made("one", Value::Null).await;
+    b.store.announce_maintenance(of(operation, "one"), Uuid::now_v7()).await.unwrap();
+    b.store.suspend_evaluations(of(operation, "one"), &[evaluation(7, "ACTIVE")]).await.unwrap();
+    let due = async |part| b.store.due_maintenances(part, SETTLED, 10).await.unwrap();
+    let [evaluations, announcement] = [MaintenancePart::Evaluations, MaintenancePart::Announcement];
+    let held = due(evaluations).await.remove(0);
+    let other = b.store.take_maintenance(&held, HOLD).await.unwrap().unwrap();
+
+    assert_eq!(due(announcement).await, []);
+    b.store.restored_evaluations(operation).await.unwrap();
+
+    // Nobody holds it any more, and another replica announces the end.
+    assert_eq!(due(evaluations).await, []);
+    let found = due(announcement).await.remove(0);
+    assert!(b.store.take_maintenance(&other, HOLD).await.unwrap().is_none());
+    let announcing = b.store.take_maintenance(&found, HOLD).await.unwrap();
+    // Of a replica that restores them late.
+    b.store.restored_evaluations(operation).await.unwrap();
+    assert!(b.store.take_maintenance(&announcing.unwrap(), HOLD).await.unwrap().is_some());
+}
+
+pub(crate) async fn what_is_announced_of_a_runtime_is_written_with_its_operation(b: Bench) {
+    for name in ["one", "two", "gone"] {
+        b.ready(name).await;
+    }
+    let (id, ids) = b.orchestrated(1, &["one", "two", "gone"]).await;
+    let silent = MemberStart { announced: false, ..start(id) };
+    let new = |name: &str, at: usize| NewOperation { id: ids[at], ..operation(name) };
+
+    let started = b.store.start_member(&silent, new("one", 0), &queue).await.unwrap();
+    assert_eq!(started, StartResult::Yes);
+    assert_eq!(b.start(id, "two", ids[1]).await, StartResult::NoSlot);
+    let replica = b.hands.join().await;
+    b.hands.end(replica, "one", Value::Null).await;
+    assert_eq!(due(&b).await, []);
+    assert_eq!(b.start(id, "two", ids[1]).await, StartResult::Yes);
+    assert_eq!(b.start(id, "two", ids[1]).await, StartResult::Before);
+
+    // Its operation is there, and has not ended.
+    assert_eq!(due(&b).await, []);
+    b.hands.end(replica, "two", Value::Null).await;
+    let found = due(&b).await;
+    assert_eq!((found.len(), found[0].operation), (1, ids[1]));
+    assert_eq!((found[0].orchestration, found[0].called_off), (Some(id), false));
+}
+
+pub(crate) async fn a_retry_has_no_announcement_before_it_begins(b: Bench) {
+    b.ready("one").await;
+    let (id, ids) = b.orchestrated(1, &["one"]).await;
+    b.fails(id, "one", ids[0]).await;
+    b.wait(SETTLED.as_secs());
+    b.store.forget_maintenance(ids[0]).await.unwrap();
+    let again = member("one");
+    let driver = b.row(id).await.driver;
+    b.store.finish_orchestration(id, driver, "failed").await.unwrap();
+    assert!(b.retries(id, &[(ids[0], again.clone())]).await);
+    assert!(b.store.begin_retry(id).await.unwrap());
+
+    assert_eq!(b.start(id, "one", again.operation).await, StartResult::Yes);
+    b.store.announce_first_maintenance(of(again.operation, "one"), id).await.unwrap();
+    let replica = b.hands.join().await;
+    b.hands.end(replica, "one", Value::Null).await;
+
+    assert_eq!(due(&b).await, []);
+}
+
+pub(crate) async fn what_a_canceled_orchestration_left_out_is_not_announced_of_its_own(b: Bench) {
+    b.ready("one").await;
+    let (id, ids) = b.orchestrated(1, &["one"]).await;
+    assert_eq!(b.start(id, "one", ids[0]).await, StartResult::Yes);
+    let replica = b.hands.join().await;
+    let held = b.hands.claim(replica, "one").await;
+    assert!(b.store.cancel_orchestration(id, "canceled").await.unwrap());
+    let mut commit = b.hands.ends(&held, Value::Null);
+    commit.position.state = State::Canceled;
+    commit.position.started_at = None;
+    b.hands.commit(replica, commit).await;
+    b.wait(SETTLED.as_secs());
+
+    let found = due(&b).await.remove(0);
+
+    assert_eq!((found.operation, found.left_out, found.called_off), (ids[0], true, true));
+}
+
+pub(crate) async fn that_an_upgrade_never_began_is_known_when_its_operation_is_archived(b: Bench) {
+    let operation = Uuid::now_v7();
+    b.store.announce_maintenance(of(operation, "one"), Uuid::now_v7()).await.unwrap();
+    let mut found = due(&b).await.remove(0);
+    found.left_out = true;
+
+    assert!(b.store.take_maintenance(&found, HOLD).await.unwrap().is_some());
+    b.wait(HOLD.as_secs());
+
+    assert!(due(&b).await[0].left_out);
+}
+
+pub(crate) async fn a_driver_that_fails_leaves_its_announcement_behind(b: Bench) {
+    let (id, _) = b.orchestrated(1, &["one"]).await;
+    let driver = b.row(id).await.driver;
+    let hands = ManualReplica { kind: "orchestration", ..b.hands.clone() };
+    let replica = hands.join().await;
+    let held = hands.claim(replica, &id.to_string()).await;
+    let mut commit = hands.ends(&held, Value::Null);
+    commit.position.state = State::Failed;
+    hands.commit(replica, commit).await;
+    b.wait(SETTLED.as_secs());
+
+    let found = due(&b).await.remove(0);
+
+    assert_eq!((found.operation, &found.instance), (driver, &id.to_string()));
+    assert_eq!((found.kind.as_str(), found.orchestration), ("orchestration", None));
+    // The driver may have handed it over before.
+    let of = MaintenanceOf { operation: driver, kind: "orchestration", instance: &found.instance };
+    b.store.hand_over_announcement(of).await.unwrap();
+    assert_eq!(due(&b).await.len(), 1);
 }

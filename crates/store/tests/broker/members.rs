@@ -6,7 +6,10 @@ use engine::storage::NewOperation;
 use store::broker::{Member, MemberFilter, NewMember, NewOrchestration, Resolution, StartResult};
 use uuid::Uuid;
 
-use crate::bench::{Bench, operation, queue};
+use crate::{
+    bench::{Bench, operation, queue},
+    orchestrations::start,
+};
 
 /// A runtime with every field filled, each with a value of its own.
 pub(crate) fn member(name: &str, wave: i64) -> NewMember {
@@ -163,7 +166,8 @@ pub(crate) async fn what_has_started_is_neither_moved_nor_left_out(b: Bench) {
     let both = [member("a", 1), member("b", 1)];
     let id = orchestrated(&b, &both).await;
     let new = NewOperation { id: both[0].operation, ..operation("a") };
-    assert_eq!(b.store.start_member(id, new, &queue, "accepted").await.unwrap(), StartResult::Yes);
+    let started = b.store.start_member(&start(id), new, &queue).await.unwrap();
+    assert_eq!(started, StartResult::Yes);
     let now = b.clock.now();
 
     assert!(!b.store.move_window(both[0].operation, now, now).await.unwrap());

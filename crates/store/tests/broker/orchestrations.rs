@@ -6,8 +6,8 @@ use engine::{State, storage::AfterCommit};
 use serde_json::json;
 use store::{
     broker::{
-        Counts, Fields, MemberFilter, NewMember, NewOrchestration, Orchestration, Resolution,
-        StartResult,
+        Counts, Fields, MemberFilter, MemberStart, NewMember, NewOrchestration, Orchestration,
+        Resolution, StartResult,
     },
     database::Backend,
 };
@@ -52,7 +52,7 @@ impl Bench {
 
     pub(crate) async fn start(&self, orchestration: Uuid, instance: &str, id: Uuid) -> StartResult {
         let new = engine::storage::NewOperation { id, ..operation(instance) };
-        self.store.start_member(orchestration, new, &queue, "accepted").await.unwrap()
+        self.store.start_member(&start(orchestration), new, &queue).await.unwrap()
     }
 
     /// Starts a runtime's operation, which fails.
@@ -72,6 +72,11 @@ impl Bench {
     pub(crate) async fn counts(&self, id: Uuid) -> Counts {
         self.store.orchestration_counts(id).await.unwrap()
     }
+}
+
+/// A start that customers were notified of.
+pub(crate) fn start(orchestration: Uuid) -> MemberStart<'static> {
+    MemberStart { orchestration, description: "accepted", announced: true }
 }
 
 pub(crate) fn member(instance: &str) -> NewMember {

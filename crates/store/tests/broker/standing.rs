@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::{
     bench::{Bench, operation, queue},
     members::{member, orchestrated_with},
+    orchestrations::start,
 };
 
 impl Bench {
@@ -106,7 +107,7 @@ async fn upgraded(b: &Bench, id: &str, upgrade: (&'static str, &str, State)) -> 
     let operation = NewOperation { id: new.operation, kind: kind.into(), ..operation(id) };
     let orchestration = orchestrated_with(b, &[new], parameters).await;
     b.wait(1);
-    let started = b.store.start_member(orchestration, operation, &queue, "accepted").await;
+    let started = b.store.start_member(&start(orchestration), operation, &queue).await;
     assert_eq!(started.unwrap(), StartResult::Yes);
     let waiting = b.find(id).await.standing;
     let hands = ManualReplica { kind, ..b.hands.clone() };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use base::Clock;
-use broker::operations::upgrade_kyma::Input;
+use broker::operations::{upgrade_cluster, upgrade_kyma::Input};
 use engine::{State, storage::Verdict};
 use serde_json::json;
 use simulators::trouble::{Kind, Rule};
@@ -105,5 +105,25 @@ async fn evaluations_are_restored_while_spc_answers_nothing() {
     outside.until(|| evaluations(&outside, &made.details) == ["ACTIVE", "ACTIVE"]).await;
 
     assert!(!ending.is_finished());
+    ending.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn evaluations_of_later_upgrades_are_restored_while_spc_answers_nothing_of_earlier_ones() {
+    let mut outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &OrderSpec::aws("passing")).await.succeeded();
+    let of = MaintenanceOf { operation: Uuid::now_v7(), kind: "upgradeKyma", instance: "other" };
+    broker.store.announce_maintenance(of, ORCHESTRATION).await.unwrap();
+    outside.meet(Rule::next(1_000_000, Kind::Silent).of("spc"));
+    // Calls end in real time, which the machine may take a lot of.
+    outside.calls.call = HOUR;
+    let ending = broker.keep_ending_maintenance(&outside).await;
+    outside.until(|| outside.calls().iter().any(|call| call.system == "spc")).await;
+
+    let untold = upgrade_cluster::Input { notify: false, ..cluster(made.order.clone()) };
+    Box::pin(broker.upgrade_cluster(untold)).await.completed();
+
+    outside.until(|| evaluations(&outside, &made.details) == ["ACTIVE", "ACTIVE"]).await;
     ending.abort();
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use base::Clock;
 use broker::operations::upgrade_kyma::Input;
+use clients::avs::Status;
 use engine::{State, storage::Verdict};
 use serde_json::json;
 use simulators::{
@@ -45,6 +46,24 @@ async fn evaluations_are_in_maintenance_mode_while_the_upgrade_lasts() {
     assert_eq!(broker.end_of(id).await.state, State::Succeeded);
     broker.end_maintenance().await;
     assert_eq!(evaluations(&outside, &made.details), ["ACTIVE", "ACTIVE"]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_status_that_was_changed_during_the_upgrade_stays() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &OrderSpec::aws("changed")).await.succeeded();
+    outside.meet(silent());
+    let id = broker.begin_upgrade_kyma(kyma(made.order.clone())).await;
+    outside.until_called("reconciler", "Check_Cluster_Configuration", id).await;
+
+    let avs = outside.env(&broker.clock).await.avs.unwrap();
+    avs.set_status(made.details.avs.internal_id.unwrap(), Status::Inactive).await.unwrap();
+    outside.calm();
+    assert_eq!(broker.end_of(id).await.state, State::Succeeded);
+    broker.end_maintenance().await;
+
+    assert_eq!(evaluations(&outside, &made.details), ["INACTIVE", "ACTIVE"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,7 @@
 use broker::Details;
 use clients::{
     Gate,
-    spc::{self, Event, EventReceipt, EventType, Spc},
+    spc::{self, Event, EventReceipt, EventType, Spc, Tenant},
 };
 use serde_json::{Value, json};
 use simulators::ledger::{Filter, Phase};
@@ -54,13 +54,19 @@ impl Outside {
 
     /// Makes the event of the orchestration, as the orchestration does before its first upgrade.
     pub(super) async fn announce(&self) {
+        self.announce_event(EventType::Kyma, Vec::new()).await;
+    }
+
+    /// Announces the upgrade of an instance, as the orchestration does before its first upgrade.
+    pub(super) async fn announce_planned(&self, instance: &str, event_type: EventType) {
+        let planned = Tenant::planned(instance, self.clock.now(), None);
+        self.announce_event(event_type, vec![planned]).await;
+    }
+
+    async fn announce_event(&self, event_type: EventType, tenants: Vec<Tenant>) {
         let settings = spc::Settings { url: at(&self.running, "/spc") };
         let gate = Gate::new(spc::COMPONENT, self.calls, self.clock.clone());
-        let event = Event {
-            orchestration_id: ORCHESTRATION.to_string(),
-            event_type: EventType::Kyma,
-            tenants: Vec::new(),
-        };
+        let event = Event { orchestration_id: ORCHESTRATION.to_string(), event_type, tenants };
         let created = Spc::new(settings, gate).unwrap().create(&event).await.unwrap();
         assert_eq!(created, EventReceipt::Now);
     }

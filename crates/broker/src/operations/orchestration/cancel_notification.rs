@@ -1,6 +1,6 @@
 //! Takes the announcement of an orchestration back that was canceled.
 
-use super::{Orchestrating, as_transient, orchestration, stored};
+use super::{Orchestrating, announce_end, orchestration, stored};
 use crate::{operations::prelude::*, orchestrations::parameters};
 
 pub(super) struct CancelNotification;
@@ -17,7 +17,7 @@ impl Step<Orchestrating> for CancelNotification {
         }
         let asked = parameters(&row).map_err(|error| stored(&error))?;
         if let Some(spc) = cx.env.spc.as_ref().filter(|_| cx.env.notifies(&asked)) {
-            as_transient(spc.cancel(&row.id.to_string()).await)?;
+            return announce_end(cx, spc.cancel(&row.id.to_string())).await;
         }
         done()
     }

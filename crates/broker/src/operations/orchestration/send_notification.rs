@@ -1,4 +1,6 @@
 //! Tells customers which runtimes will be under maintenance, and when.
+//!
+//! What a reader would get wrong: what is given up here is still told while there is time. `Refresh_Targets` does that until it begins.
 
 use clients::spc::{Event, Tenant};
 use store::broker::MemberFilter;
@@ -47,8 +49,13 @@ impl Step<Orchestrating> for SendNotification {
         }
         let event_type = event_type(&row);
         let event = Event { orchestration_id: row.id.to_string(), event_type, tenants };
+        if asked.strategy.schedule_time > cx.now {
+            let untold = event.tenants.iter().map(|tenant| tenant.instance_id.clone());
+            cx.data.untold.extend(untold);
+        }
         // One that is there already was made by an earlier run whose result was lost.
         let _exists = as_transient(spc.create(&event).await)?;
+        cx.data.untold.clear();
         done()
     }
 }

@@ -6,7 +6,7 @@
 use domain::{OperationId, orchestration::Kind};
 use engine::step::Waiting;
 use jiff::Timestamp;
-use store::broker::{Counts, Member, Orchestration, StartResult};
+use store::broker::{Counts, Member, MemberStart, Orchestration, StartResult};
 use uuid::Uuid;
 
 use super::{Orchestrating, orchestration, stored};
@@ -105,6 +105,11 @@ async fn start(
     }
     let id = OperationId::from(member.operation);
     let change = for_plan(change, kind(row), &member.plan_name);
+    let begin = MemberStart {
+        orchestration: row.id,
+        description: "Operation accepted",
+        announced: change.notify && !change.dry_run,
+    };
     let prepared = cx.env.broker.prepare_upgrade(&member.instance, id, change).await;
     let why = match prepared {
         Ok(operation) => {
@@ -113,8 +118,8 @@ async fn start(
                 Some(_) => pairs::upgrade_alone(member.operation, unfinished),
                 None => pairs::upgrade_verdict(member.operation, unfinished),
             };
-            let started = store.start_member(row.id, operation, &pairs, "Operation accepted");
-            match started.await.map_err(|error| stored(&error))? {
+            let started = store.start_member(&begin, operation, &pairs).await;
+            match started.map_err(|error| stored(&error))? {
                 StartResult::Yes | StartResult::Before => return Ok(true),
                 StartResult::NoSlot => return Ok(false),
                 StartResult::Refused(other) if !is_removal(cx, other).await? => {

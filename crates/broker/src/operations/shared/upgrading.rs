@@ -75,11 +75,12 @@ pub(crate) async fn begin<O: Upgrading>(cx: &mut Cx<'_, O>) -> Result<Option<Wai
     if cx.data.of == Some(cx.operation) {
         return Ok(None);
     }
-    // The orchestration has announced the maintenance: its end is notified even when the upgrade ends before its own notification.
+    // The orchestration has announced the maintenance: its end is notified even when the upgrade ends before its own notification. The
+    // driver has written that down; now it begins.
     let Request { orchestration, dry_run, notify } = O::request(cx.input);
     let announced = orchestration.filter(|_| notify && !dry_run && cx.data.of.is_none());
     if let Some(orchestration) = announced {
-        let kept = cx.env.store.announce_maintenance(of(cx), orchestration).await;
+        let kept = cx.env.store.announce_first_maintenance(of(cx), orchestration).await;
         kept.map_err(|error| StepError::internal(&error))?;
     }
     // Evaluations that the previous upgrade has put into maintenance mode would look as if an operator had done it.

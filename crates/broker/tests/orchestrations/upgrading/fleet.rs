@@ -15,7 +15,7 @@ use engine::{
 use serde_json::{Value, json};
 use store::{
     BrokerStore,
-    broker::{NewMember, NewOrchestration, Resolution, StartResult},
+    broker::{MemberStart, NewMember, NewOrchestration, Resolution, StartResult},
     testing::ManualReplica,
 };
 use uuid::Uuid;
@@ -87,12 +87,12 @@ impl Fleet {
         };
         let id = OperationId::from(member.operation);
         let operation = self.world.broker.prepare_upgrade(&member.instance, id, change).await;
-        let started = self.store.start_member(
-            self.id,
-            operation.unwrap(),
-            &|_| Verdict::Queue,
-            "Operation accepted",
-        );
+        let start = MemberStart {
+            orchestration: self.id,
+            description: "Operation accepted",
+            announced: false,
+        };
+        let started = self.store.start_member(&start, operation.unwrap(), &|_| Verdict::Queue);
         assert_eq!(started.await.unwrap(), StartResult::Yes);
     }
 

@@ -11,7 +11,11 @@ use super::{
     changed,
     members::{Member, Row, columns},
 };
-use crate::{Error, Moment, Transaction, broker::BrokerStore, sql::sql};
+use crate::{
+    Error, Moment, Transaction,
+    broker::{BrokerStore, maintenances::ANNOUNCE_FIRST},
+    sql::sql,
+};
 
 // $2: the last wave that may start. $3: now.
 const DUE: &str = concat!(
@@ -62,6 +66,17 @@ pub(in crate::broker) const TEXTS: &[(&str, &str)] = &[
     (ACCEPTED, ""),
     (HOLD, ""),
 ];
+
+/// The start of one runtime.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemberStart<'a> {
+    /// The orchestration.
+    pub orchestration: Uuid,
+    /// Its progress, for people.
+    pub description: &'a str,
+    /// Whether customers were notified of it: they will be notified of its end, whatever becomes of its operation.
+    pub announced: bool,
+}
 
 /// The result of starting one runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,18 +160,17 @@ impl BrokerStore {
         Ok(called_off)
     }
 
-    /// Stores the operation of one runtime, if there is a slot: the operation and the slot are one transaction.
+    /// Stores the operation of one runtime, if there is a slot: the operation, the slot and that it is announced are one transaction.
     pub async fn start_member(
         &self,
-        orchestration: Uuid,
+        start: &MemberStart<'_>,
         operation: NewOperation,
         pairs: &Pairs<'_>,
-        description: &str,
     ) -> Result<StartResult, Error> {
         let id = operation.id;
         let mut transaction = self.database().begin().await?;
-        let started = if self.has_slot(&mut transaction, orchestration).await? {
-            self.take_slot(&mut transaction, operation, pairs, description).await?
+        let started = if self.has_slot(&mut transaction, start.orchestration).await? {
+            self.take_slot(&mut transaction, start, operation, pairs).await?
         } else {
             StartResult::NoSlot
         };
@@ -188,27 +202,44 @@ impl BrokerStore {
     async fn take_slot(
         &self,
         transaction: &mut Transaction,
+        start: &MemberStart<'_>,
         operation: NewOperation,
         pairs: &Pairs<'_>,
-        description: &str,
     ) -> Result<StartResult, Error> {
         let (id, instance) = (operation.id, operation.instance.clone());
+        let kind = operation.kind.clone();
         match self.engine.accept_in(transaction, operation, pairs).await? {
             Acceptance::Started | Acceptance::Queued => {}
             Acceptance::Same(_) => return Ok(StartResult::Before),
             Acceptance::Refused(other) => return Ok(StartResult::Refused(other)),
         }
         let there = on!(transaction.connection(), |connection| {
-            let query = sqlx::query(HOLD).bind(instance);
+            let query = sqlx::query(HOLD).bind(&instance);
             query.execute(connection).await.map(|done| done.rows_affected())
         })?;
         if there == 0 {
             return Ok(StartResult::Gone);
         }
         let accepted = on!(transaction.connection(), |connection| {
-            let query = sqlx::query(ACCEPTED).bind(id).bind(description);
+            let query = sqlx::query(ACCEPTED).bind(id).bind(start.description);
             query.execute(connection).await.map(|done| done.rows_affected())
         })?;
-        Ok(if accepted == 1 { StartResult::Yes } else { StartResult::Before })
+        if accepted == 0 {
+            return Ok(StartResult::Before);
+        }
+        if start.announced {
+            on!(transaction.connection(), |connection| {
+                sqlx::query(ANNOUNCE_FIRST)
+                    .bind(id)
+                    .bind(instance)
+                    .bind(kind)
+                    .bind(start.orchestration)
+                    .bind(Moment::from(self.clock.now()))
+                    .execute(connection)
+                    .await
+                    .map(drop)
+            })?;
+        }
+        Ok(StartResult::Yes)
     }
 }
