@@ -6,8 +6,10 @@
 mod archive;
 mod audited;
 mod bindings;
+mod cluster_spec;
 mod cursor;
 mod cx;
+mod details;
 mod drift;
 mod env;
 mod environments;
@@ -26,6 +28,7 @@ use std::{future::Future, pin::Pin, time::Duration};
 
 use engine::StepError;
 
+pub use details::DetailPage;
 pub use env::{Aws, Azure, Env};
 pub use report::{Detail, Outcome, Report};
 pub use run::{Data, Input, JobRun, KIND, plan};

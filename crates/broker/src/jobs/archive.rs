@@ -22,6 +22,8 @@ use crate::{instances::pairs::PROVISION, operations::deprovisioning};
 
 /// How many archived instances, or runs of a job, are deleted at once.
 const BATCH: u32 = 500;
+/// How many details of runs are deleted at once.
+const DETAILS: u32 = 2_000;
 /// How many archived instances a dry run counts.
 const COUNTED: u32 = 1_000_000;
 /// The mail domain of internal users in the archive.
@@ -103,6 +105,13 @@ async fn forget_runs(cx: &PageCx<'_>) -> Result<(), StepError> {
     for job in names() {
         for dry_run in [false, true] {
             let runs = instance(job, dry_run);
+            // A run may have very many of them: they go some at a time, before it.
+            while store
+                .forget_job_details(&runs, before, DETAILS)
+                .await
+                .map_err(|error| store_failed(&error))?
+                == u64::from(DETAILS)
+            {}
             let forgotten = store.forget_job_runs(&runs, before, BATCH).await;
             forgotten.map_err(|error| store_failed(&error))?;
         }

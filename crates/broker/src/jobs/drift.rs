@@ -3,12 +3,13 @@
 //! What a reader would get wrong: a run may take hours, because looks into runtimes are paced. The Shoots are read again meanwhile, and an
 //! instance that was changed shortly before they were read, or later, is not compared with them.
 
-use std::time::Duration;
+use std::{collections::HashMap, time::Duration};
 
 use base::{Clock, failure::chain};
 use clients::btp::ManagerState;
 use engine::StepError;
 use jiff::Timestamp;
+use serde_json::Value;
 use store::broker::{Instance, InstanceFilter, PageKey, Standing};
 use uuid::Uuid;
 
@@ -20,10 +21,12 @@ use super::{
     report::Outcome,
     shoots::{self, ShootEntry, ShootReading},
 };
-use crate::{bindings::Bindings, operations::deprovisioning};
+use crate::{bindings::Bindings, operations::deprovisioning, runtimes::configs};
 
-/// How many instances are compared at once.
+/// How many instances are read at once.
 const PAGE: u32 = 200;
+/// Of how many of them the ordered clusters are read at once.
+const CLUSTERS: usize = 20;
 /// Into how many runtimes a page looks. With their limit they end before the step's.
 const LOOKS: u32 = 10;
 /// How long a look into a runtime may take.
@@ -70,17 +73,23 @@ impl Job for Drift {
         for id in &page.unreadable {
             cx.found(id, "the instance cannot be read");
         }
-        for row in &page.instances {
-            if !is_failed_removal(cx, row).await? {
-                let reading = cx.memory.shoots.as_ref();
-                match reading.and_then(|reading| compare(reading, settled, row)) {
-                    Some(difference) => cx.found(&row.id, difference),
-                    None => look_inside(cx, row).await,
+        for rows in page.instances.chunks(CLUSTERS) {
+            let ordered = ordered_clusters(cx, rows).await?;
+            for row in rows {
+                if !is_failed_removal(cx, row).await? {
+                    let reading = cx.memory.shoots.as_ref();
+                    match reading.and_then(|reading| compare(reading, settled, row)) {
+                        Some(difference) => cx.found(&row.id, difference),
+                        None => {
+                            compare_cluster(cx, row, &ordered);
+                            look_inside(cx, row).await;
+                        }
+                    }
                 }
-            }
-            let behind = || PageKey { created_at: row.created_at, id: row.id.clone() };
-            if cx.acted >= LOOKS && page.unreadable.is_empty() {
-                return Ok(Next::More(cursor_behind(&behind())));
+                let behind = || PageKey { created_at: row.created_at, id: row.id.clone() };
+                if cx.acted >= LOOKS && page.unreadable.is_empty() {
+                    return Ok(Next::More(cursor_behind(&behind())));
+                }
             }
         }
         Ok(page.next.map(|key| cursor_behind(&key)).into())
@@ -148,6 +157,41 @@ fn compare(reading: &ShootReading, settled: Duration, row: &Instance) -> Option<
             Some(format!("Shoot {} belongs to runtime {known}, not {runtime}", row.shoot_name))
         }
         _ => None,
+    }
+}
+
+/// The clusters that the provisioner was last sent for these instances, and when.
+async fn ordered_clusters(
+    cx: &PageCx<'_>,
+    rows: &[Instance],
+) -> Result<HashMap<Uuid, (Timestamp, Value)>, StepError> {
+    let runtimes: Vec<Uuid> = rows.iter().filter_map(|row| row.runtime_id).collect();
+    let states = cx.env.broker.parts().store.latest_runtime_states(&runtimes, "cluster-config");
+    let states = states.await.map_err(|error| store_failed(&error))?;
+    let cluster = |state| {
+        let (runtime, cluster) = configs::cluster(state)?;
+        Some((runtime, (state.created_at, cluster)))
+    };
+    Ok(states.iter().filter_map(cluster).collect())
+}
+
+/// Notes in what the Shoot of an instance differs from the order.
+fn compare_cluster(
+    cx: &mut PageCx<'_>,
+    row: &Instance,
+    ordered: &HashMap<Uuid, (Timestamp, Value)>,
+) {
+    let Some(reading) = cx.memory.shoots.as_ref() else { return };
+    let at_latest = reading.read_at - cx.env.settings.settled;
+    // What failed may never have been made.
+    let runtime = settled_runtime(row, at_latest).filter(|_| row.standing != Standing::Failed);
+    let ordered = runtime.and_then(|runtime| ordered.get(&runtime));
+    let Some((_, ordered)) = ordered.filter(|(sent_at, _)| *sent_at < at_latest) else { return };
+    let Some(entry) = reading.shoots.get(&row.shoot_name) else { return };
+    let differences = entry.spec.differences(ordered);
+    if !differences.is_empty() {
+        let text = format!("Shoot {} differs: {}", row.shoot_name, differences.join("; "));
+        cx.found(&row.id, text);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The report of a job's run: counts, and the first details.
 //!
 //! What a reader would get wrong: it is bounded. However many candidates there are, a run keeps the first details alone, and of those that
-//! failed fewer, so that they do not take the place of the others.
+//! failed fewer, so that they do not take the place of the others. The others are stored beside the run, page by page.
 
 use std::fmt;
 
@@ -27,8 +27,11 @@ pub struct Report {
     pub failed: u64,
     /// The first details.
     pub details: Vec<Detail>,
-    /// How many details were left out.
+    /// How many details were left out; they are stored beside the run.
     pub omitted: u64,
+    /// Those of them that are not stored yet.
+    #[serde(skip)]
+    pub(super) overflow: Vec<Detail>,
 }
 
 /// The outcome of one candidate.
@@ -57,6 +60,13 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    const ALL: [Self; 4] = [Self::Done, Self::WouldDo, Self::Skipped, Self::Failed];
+
+    /// The outcome that this word is for.
+    pub(super) fn of_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|outcome| outcome.as_str() == word)
+    }
+
     /// The word.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -77,13 +87,14 @@ impl Report {
             Outcome::Skipped => self.skipped += 1,
             Outcome::Failed => self.failed += 1,
         }
+        let detail = Detail { item: item.to_owned(), outcome, text: shortened(text.into()) };
         let is_one_too_many = outcome == Outcome::Failed && self.failed > FAILURES;
         if is_one_too_many || self.details.len() >= DETAILS {
             self.omitted += 1;
+            self.overflow.push(detail);
             return;
         }
-        let text = shortened(text.into());
-        self.details.push(Detail { item: item.to_owned(), outcome, text });
+        self.details.push(detail);
     }
 }
 

@@ -13,7 +13,7 @@ use super::{
     Env, JobSettings, Report,
     audited::JobAudit,
     cx::{Next, PageCx},
-    find,
+    details, find,
     report::Outcome,
     shoots::ShootReading,
 };
@@ -112,6 +112,7 @@ impl Step<JobRun> for RunJob {
         };
         let next = job.page(&mut page).await?;
         let pause = pause(page.acted, &cx.env.settings.of(job.name()));
+        details::store(cx.env, cx.operation, &mut report).await?;
         let text = report.to_string();
         cx.data.report = report;
         match next {

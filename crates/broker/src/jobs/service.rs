@@ -153,6 +153,10 @@ impl Jobs {
         &self.0.store
     }
 
+    pub(super) fn operations(&self) -> &EngineStore {
+        &self.0.operations
+    }
+
     /// All jobs.
     pub async fn list(&self) -> Result<Vec<JobView>, Error> {
         let mut jobs = Vec::with_capacity(ALL.len());
@@ -251,7 +255,7 @@ impl Jobs {
     }
 }
 
-fn known(name: &str) -> Result<&'static dyn AnyJob, Error> {
+pub(super) fn known(name: &str) -> Result<&'static dyn AnyJob, Error> {
     find(name).ok_or_else(|| Error::Unknown(name.to_owned()))
 }
 
@@ -265,7 +269,7 @@ fn one_at_a_time(unfinished: &[Unfinished]) -> Verdict {
     unfinished.first().map_or(Verdict::Queue, |running| Verdict::Same(running.id))
 }
 
-fn last_run(found: &Snapshot) -> Result<LastRun, Error> {
+pub(super) fn last_run(found: &Snapshot) -> Result<LastRun, Error> {
     let input: Input = serde_json::from_slice(&found.input)?;
     let data: Data = serde_json::from_slice(&found.data)?;
     Ok(LastRun {

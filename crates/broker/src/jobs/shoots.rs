@@ -11,7 +11,11 @@ use jiff::Timestamp;
 use store::broker::InstanceFilter;
 use uuid::Uuid;
 
-use super::{Env, cursor::store_failed};
+use super::{
+    Env,
+    cluster_spec::{ClusterSpec, SharedTexts},
+    cursor::store_failed,
+};
 
 /// How many instances are looked for at once.
 const CHUNK: usize = 100;
@@ -39,6 +43,8 @@ pub(super) struct ShootEntry {
     pub(super) created_at: Option<Timestamp>,
     pub(super) runtime: Option<Box<str>>,
     pub(super) is_going: bool,
+    /// The fields that orders have too.
+    pub(super) spec: ClusterSpec,
     /// Only where Shoots are to be removed.
     pub(super) removal: Option<Box<Removal>>,
 }
@@ -51,11 +57,12 @@ pub(super) struct Removal {
 }
 
 impl ShootEntry {
-    fn of(shoot: &Shoot) -> Self {
+    fn of(shoot: &Shoot, texts: &mut SharedTexts) -> Self {
         Self {
             created_at: shoot.metadata.creation_timestamp.as_ref().map(|at| at.0),
             runtime: shoot.annotation(RUNTIME_ANNOTATION).map(Box::from),
             is_going: shoot.is_going(),
+            spec: ClusterSpec::of(shoot, texts),
             removal: None,
         }
     }
@@ -83,9 +90,9 @@ async fn read(
     selector: &str,
     removal: fn(&Shoot) -> Option<Box<Removal>>,
 ) -> Result<ShootList, StepError> {
-    let mut list = ShootList::new();
+    let (mut list, mut texts) = (ShootList::new(), SharedTexts::default());
     let take = |shoot: Shoot| {
-        let entry = ShootEntry { removal: removal(&shoot), ..ShootEntry::of(&shoot) };
+        let entry = ShootEntry { removal: removal(&shoot), ..ShootEntry::of(&shoot, &mut texts) };
         list.insert(shoot.name().to_owned(), entry);
     };
     env.gardener.each_shoot(selector, take).await?;

@@ -4,10 +4,27 @@ use std::time::Duration;
 
 use broker::jobs::Settings;
 use clients::gardener::RUNTIME_ANNOTATION;
-use serde_json::json;
+use serde_json::{Value, json};
+use store::{
+    BrokerStore,
+    broker::{Instance, NewRuntimeState},
+};
 use uuid::Uuid;
 
 use crate::world::World;
+
+/// The provisioner was sent this cluster of an instance.
+async fn sent(store: &BrokerStore, row: &Instance, cluster: &Value) {
+    let payload = json!({"clusterConfig": {"gardenerConfig": cluster}});
+    let state = NewRuntimeState {
+        instance: row.id.clone(),
+        runtime: row.runtime_id.unwrap(),
+        operation: Uuid::now_v7(),
+        holds: vec!["cluster-config".into()],
+        payload: payload.to_string().into_bytes(),
+    };
+    assert!(store.add_runtime_state(&state).await.unwrap());
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn differences_are_listed_and_nothing_is_changed() {
@@ -112,5 +129,63 @@ async fn instances_whose_change_or_order_failed_are_compared_and_failed_removals
         for detail in &run.report.details {
             assert!(detail.text.starts_with("instance without a Shoot"), "{detail:?}");
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_shoot_that_differs_from_the_cluster_that_was_sent_is_listed_with_both_values() {
+    let settled = Duration::from_millis(1);
+    for world in World::both(|| Settings { settled, ..Settings::default() }).await {
+        // As the Shoots of tests are, but for a patch that Gardener may install.
+        let same = json!({
+            "kubernetesVersion": "1.25.4", "machineType": "m5.xlarge", "autoScalerMin": 3,
+            "autoScalerMax": 10, "oidcConfig": {"issuerURL": ""},
+        });
+        let other = json!({
+            "kubernetesVersion": "1.26.4", "machineType": "m5.large", "autoScalerMin": 2,
+            "autoScalerMax": 20, "oidcConfig": {"issuerURL": "https://issuer.example.com"},
+        });
+        for (number, (instance, cluster)) in
+            (1..).zip([("same", Some(&same)), ("other", Some(&other)), ("never-said", None)])
+        {
+            let runtime = Uuid::from_u128(number);
+            let row = world.made(2, instance, Some(runtime)).await;
+            world.shoot(&row.shoot_name, json!({RUNTIME_ANNOTATION: runtime.to_string()})).await;
+            if let Some(cluster) = cluster {
+                sent(&world.store, &row, cluster).await;
+            }
+        }
+
+        let run = world.run("drift", false).await;
+
+        let found: Vec<(&str, &str)> =
+            run.report.details.iter().map(|it| (it.item.as_str(), it.text.as_str())).collect();
+        let [("other", text)] = found[..] else { panic!("{found:?}") };
+        let (_, text) = text.split_once(" differs: ").unwrap();
+        assert_eq!(
+            text,
+            "the version of Kubernetes is 1.25.6, ordered 1.26.4; the machine type is m5.xlarge, \
+             ordered m5.large; the fewest nodes is 3, ordered 2; the most nodes is 10, ordered 20; \
+             the OIDC issuer https://issuer.example.com is missing"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_cluster_that_was_sent_just_now_is_not_compared_with_a_shoot_that_was_read_before() {
+    for world in World::both(Settings::default).await {
+        let other = json!({"machineType": "m5.large"});
+        for (number, instance) in [(1, "long-ago"), (2, "just-now")] {
+            let runtime = Uuid::from_u128(number);
+            let row = world.made(2, instance, Some(runtime)).await;
+            world.shoot(&row.shoot_name, json!({RUNTIME_ANNOTATION: runtime.to_string()})).await;
+            let broker = world.days_ago(if number == 1 { 2 } else { 0 });
+            sent(&broker.parts().store, &row, &other).await;
+        }
+
+        let run = world.run("drift", false).await;
+
+        let found: Vec<&str> = run.report.details.iter().map(|it| it.item.as_str()).collect();
+        assert_eq!(found, ["long-ago"]);
     }
 }

@@ -11,6 +11,7 @@ mod bindings;
 mod continuing;
 mod crash;
 mod crashing;
+mod details;
 mod drifting;
 mod ended;
 mod environment;

@@ -29,6 +29,7 @@ async fn every_statement_goes_by_an_index() {
             states::LISTS,
             sums::LISTS,
             of_instances::LISTS,
+            job_details::LISTS,
         ]
         .concat();
         let lists = lists
@@ -48,6 +49,7 @@ async fn every_statement_goes_by_an_index() {
             import::ORCHESTRATION_TEXTS,
             operations::TEXTS,
             instances::TEXTS,
+            job_details::TEXTS,
             jobs::TEXTS,
             lms_tenants::TEXTS,
             maintenances::TEXTS,
