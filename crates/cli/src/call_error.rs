@@ -19,6 +19,33 @@ pub(crate) struct CallError {
     pub(crate) advice: Option<Advice>,
 }
 
+/// Something that was named and is not there, as the client itself has found.
+#[derive(Debug)]
+pub(crate) struct NotFound {
+    text: String,
+    /// The words that list what there is; by default those of the command.
+    list: Option<String>,
+}
+
+impl NotFound {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), list: None }
+    }
+
+    /// With the words that list what there is.
+    pub(crate) fn listed_by(self, list: impl Into<String>) -> Self {
+        Self { list: Some(list.into()), ..self }
+    }
+}
+
+impl fmt::Display for NotFound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Error for NotFound {}
+
 /// A line that explains a failure, and the command that helps if there is one.
 #[derive(Debug)]
 pub(crate) struct Advice {
@@ -102,6 +129,16 @@ pub(crate) fn text(error: &anyhow::Error, list: &str) -> String {
             }
             return text;
         }
+        if let Some(missing) = cause.downcast_ref::<NotFound>() {
+            let mut text = missing.text.clone();
+            add(&mut text, &contexts);
+            text.push_str(&format!(
+                "\nNext: {} {}",
+                hint::kcp(),
+                missing.list.as_deref().unwrap_or(list)
+            ));
+            return text;
+        }
         if let Some(error) = cause.downcast_ref::<clients::Error>() {
             let mut text = format!("{}{}", reason(error), attempt(error, None));
             add(&mut text, &contexts);
@@ -182,6 +219,18 @@ mod tests {
             }
         }
         Arc::new(Sending(io::Error::other("Connection refused (os error 111)")))
+    }
+
+    #[test]
+    fn what_is_not_found_ends_with_the_command_that_lists_what_there_is() {
+        let missing = || NotFound::new("there is no job \"x\"");
+
+        assert_eq!(
+            text(&missing().into(), "job"),
+            format!("there is no job \"x\"\nNext: {} job", hint::kcp())
+        );
+        let listed = missing().listed_by("operations");
+        assert!(text(&listed.into(), "job").ends_with(" operations"));
     }
 
     #[test]

@@ -35,7 +35,7 @@ const LANDSCAPE: Component = Component("landscape");
 const NEVER: Duration = Duration::from_secs(10 * 365 * 24 * 3_600);
 /// The Reconciler, which installs Kyma.
 const RECONCILER: Component = Component("reconciler");
-/// Where kubeconfigs of runtimes are, if not at the broker.
+/// The URL that serves the kubeconfigs of runtimes, if it is not the broker.
 const KUBECONFIGS: Component = Component("kubeconfig service");
 
 /// Speaks to one control plane.
@@ -97,7 +97,10 @@ impl Client {
             return Self::elsewhere(RECONCILER, url, &target);
         }
         let found = connection::find(data)?;
-        let url = found.landscape.join("/reconciler/v1").context("the landscape has no address")?;
+        let url = found
+            .landscape
+            .join("/reconciler/v1")
+            .context("the connection file has no address of the landscape")?;
         Self::here(RECONCILER, url, found)
     }
 
@@ -287,6 +290,20 @@ impl Client {
         self.send(&format!("looking at job {name}"), self.http.get(&path)).await
     }
 
+    /// Details of a run of a job, from a position on.
+    pub(crate) async fn job_details(
+        &self,
+        name: &str,
+        operation: &str,
+        after: u64,
+    ) -> anyhow::Result<Value> {
+        let path = format!(
+            "/jobs/{}/details?operation={operation}&limit=1000&after={after}",
+            in_path(name)?
+        );
+        self.send(&format!("looking at a run of job {name}"), self.http.get(&path)).await
+    }
+
     /// Starts a run of a job.
     pub(crate) async fn run_job(&self, name: &str, dry_run: bool) -> anyhow::Result<Value> {
         let request = self.http.post(&format!("/jobs/{}/run", in_path(name)?));
@@ -333,7 +350,7 @@ fn from_route<T>(answer: anyhow::Result<T>) -> anyhow::Result<Option<T>> {
 
 /// A name as one segment of a path.
 fn in_path(name: &str) -> anyhow::Result<String> {
-    clients::http::segment(name).with_context(|| format!("\"{name}\" is no name"))
+    clients::http::segment(name).with_context(|| format!("invalid name \"{name}\""))
 }
 
 /// A token for the control plane that is valid for a while.
@@ -372,7 +389,10 @@ fn stored(target: &Context) -> anyhow::Result<Arc<TokenSource>> {
 }
 
 fn token_source(found: Connection) -> anyhow::Result<Arc<TokenSource>> {
-    let endpoint = found.landscape.join("/oauth2/token").context("the landscape has no address")?;
+    let endpoint = found
+        .landscape
+        .join("/oauth2/token")
+        .context("the connection file has no address of the landscape")?;
     let until = found.token_until();
     let grant =
         Grant::Password { client: PEOPLE.into(), user: found.user, password: found.password };

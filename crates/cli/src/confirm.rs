@@ -16,7 +16,7 @@ const LONGEST_REASON: usize = 500;
 /// The flag of commands that change something.
 #[derive(Args)]
 pub(crate) struct Confirmation {
-    /// Do not ask; needed without a terminal.
+    /// Skip the confirmation; required without a terminal.
     #[arg(short, long)]
     yes: bool,
 }
@@ -50,7 +50,7 @@ impl Confirmation {
 /// The flag of commands whose reason is kept.
 #[derive(Args)]
 pub(crate) struct Reason {
-    /// Why, in at most 500 characters; kept in the audit. Asked for on a terminal, needed with --yes.
+    /// The reason, at most 500 characters; kept in the audit. Prompted for on a terminal, required with --yes.
     #[arg(long, value_name = "TEXT")]
     reason: Option<String>,
 }

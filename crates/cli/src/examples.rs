@@ -15,7 +15,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("up", &["kcp up", "kcp up --speed max --port 9000", "kcp --data /srv/kcp up"]),
-    ("tour", &["kcp tour", "kcp tour --yes    walks without asking; the restart is left out"]),
+    ("tour", &["kcp tour", "kcp tour --yes    without pauses and without the restart"]),
     ("token", &["curl -H \"Authorization: Bearer $(kcp token)\" http://127.0.0.1:8080/operations"]),
     ("status", &["kcp status", "kcp status -o name    operations that are stuck"]),
     ("status steps", &["kcp status steps", "kcp status steps --failing --hours 24"]),

@@ -1,4 +1,4 @@
-//! The one executable: server and operator's client. Reads the command line and hands over.
+//! The executable: the services and the operator's client. Reads the command line and hands over.
 
 mod call_error;
 mod client;
@@ -33,18 +33,21 @@ use commands::{
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// A control plane for managed Kubernetes runtimes.
+/// The heading of options that every command takes, so that they stand below its own.
+const GLOBAL: &str = "Global options";
+
+/// Environment broker, runtime provisioner and their client in one executable.
 #[derive(Parser)]
-#[command(name = "kcp", version, about, propagate_version = true)]
+#[command(name = "kcp", version, propagate_version = true)]
 struct Cli {
-    /// The folder of the control plane on this machine [default: ./.kcp].
-    #[arg(long, global = true, value_name = "DIR")]
+    /// The data folder of a control plane on this machine [default: ./.kcp].
+    #[arg(long, global = true, value_name = "DIR", help_heading = GLOBAL)]
     data: Option<PathBuf>,
-    /// The broker of a control plane elsewhere.
-    #[arg(long, global = true, value_name = "URL")]
+    /// The broker's address of a remote control plane.
+    #[arg(long, global = true, value_name = "URL", help_heading = GLOBAL)]
     server: Option<url::Url>,
-    /// The context of a control plane elsewhere [env: `KCP_CONTEXT`].
-    #[arg(long, global = true, value_name = "NAME")]
+    /// The context of a remote control plane [env: `KCP_CONTEXT`].
+    #[arg(long, global = true, value_name = "NAME", help_heading = GLOBAL)]
     context: Option<String>,
     #[command(flatten)]
     known: remote::known::Flags,
@@ -136,7 +139,7 @@ impl Command {
             Self::Reconciliations(_) => "reconciliations",
             Self::Leftovers(_) => "leftovers",
             Self::Job(_) => "job",
-            Self::Landscape(_) => "landscape systems",
+            Self::Landscape(landscape) => landscape.list(),
             _ => "runtimes -S all",
         }
     }

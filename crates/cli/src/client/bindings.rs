@@ -77,7 +77,7 @@ impl Client {
             }
             Clock::running().sleep(AGAIN).await;
         }
-        bail!("it is still being made: it ends by itself")
+        bail!("the binding is still being created; it expires by itself")
     }
 
     /// Binds an instance. The same request again gives the same credentials.

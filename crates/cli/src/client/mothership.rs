@@ -15,7 +15,7 @@ impl Client {
     ) -> anyhow::Result<Vec<Value>> {
         let request = self.http.get("/reconciliations").query(query);
         let answer = self.send("listing reconciliations", request).await?;
-        serde_json::from_value(answer).context("the Reconciler answers no list")
+        serde_json::from_value(answer).context("the Reconciler did not return a list")
     }
 
     /// One reconciliation with its operations.
@@ -40,7 +40,7 @@ impl Client {
         let request = self.http.put(&path).json(&json!({ "status": status }));
         let answer = self.http.send(&format!("setting the status of {runtime}"), request).await;
         if matches!(&answer, Err(error) if error.kind == Kind::NotFound) {
-            bail!("the Reconciler does not know runtime {runtime}");
+            bail!("runtime {runtime}: not found in the Reconciler");
         }
         self.reached(answer).map(drop)
     }
@@ -81,5 +81,5 @@ impl Client {
 }
 
 fn named(id: &str) -> anyhow::Result<String> {
-    segment(id).with_context(|| format!("\"{id}\" is no id"))
+    segment(id).with_context(|| format!("\"{id}\" is not an id"))
 }

@@ -12,7 +12,7 @@ const PAGE: usize = 100;
 
 /// An orchestration's id as a part of a path.
 fn named(id: &str) -> anyhow::Result<String> {
-    segment(id).with_context(|| format!("\"{id}\" is no orchestration"))
+    segment(id).with_context(|| format!("\"{id}\" is not the id of an orchestration"))
 }
 
 impl Client {

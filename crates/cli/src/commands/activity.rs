@@ -23,18 +23,18 @@ use crate::{
     output::Format,
 };
 
-/// Remove the cluster of an instance until it is resumed; name and domain are kept.
+/// Suspend an instance: remove its cluster, keep its name and domain.
 #[derive(Args)]
 pub(crate) struct Suspend {
-    /// The instance, or the runtime of this name or Shoot if there is only one.
+    /// The instance: its id, or the name or Shoot of its runtime.
     #[arg(value_name = "NAME")]
     which: String,
     #[command(flatten)]
     confirmation: Confirmation,
-    /// Watch until the cluster is gone. Fails when the removal does.
+    /// Watch until the cluster is removed. Fails when the suspension fails.
     #[arg(short, long)]
     watch: bool,
-    /// Only show what would be sent; the broker checks it.
+    /// Only show the request; the broker checks it.
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
@@ -61,18 +61,18 @@ impl Suspend {
     }
 }
 
-/// Make a new cluster for a suspended instance, with its name and domain.
+/// Resume a suspended instance: create a new cluster with the same name and domain.
 #[derive(Args)]
 pub(crate) struct Resume {
-    /// The instance, or the runtime of this name or Shoot if there is only one.
+    /// The instance: its id, or the name or Shoot of its runtime.
     #[arg(value_name = "NAME")]
     which: String,
     #[command(flatten)]
     confirmation: Confirmation,
-    /// Watch until the cluster is made. Fails when the order does.
+    /// Watch until the cluster is ready. Fails when the resumption fails.
     #[arg(short, long)]
     watch: bool,
-    /// Only show what would be sent; the broker checks it.
+    /// Only show the request; the broker checks it.
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].

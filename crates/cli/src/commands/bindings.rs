@@ -31,27 +31,27 @@ const HEAD: [Head; 5] = [
     Head::Fixed("EXPIRES AT"),
 ];
 
-/// Ask for a kubeconfig with credentials that expire.
+/// Create a binding: a kubeconfig with credentials that expire.
 #[derive(Args)]
 pub(crate) struct Bind {
-    /// The instance, or the runtime of this name or Shoot if there is only one.
+    /// The instance: its id, or the name or Shoot of its runtime.
     #[arg(value_name = "NAME")]
     which: String,
-    /// The id of the binding; a new one if none is named. The same id again gives the same credentials.
+    /// The id of the binding; a new one without it. Repeating the same id returns the same credentials.
     #[arg(long)]
     id: Option<String>,
-    /// Lifetime of the credentials: 600, 10m, 2h. Default: the broker's.
+    /// The lifetime of the credentials: 600, 10m, 2h. Default: the broker's.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     expires_in: Option<u64>,
     /// Write the kubeconfig to this file, for its owner only; or json, yaml, name or custom=…: print the binding so.
     #[arg(short, long, value_name = "FILE|FORMAT")]
     output: Option<PathBuf>,
-    /// Replace the file if it is there; nothing of it is kept.
+    /// Replace the file if it exists.
     #[arg(long, requires = "output")]
     overwrite: bool,
     #[command(flatten)]
     confirmation: Confirmation,
-    /// Only show what would be sent, for a runtime that works and whose plan can be bound.
+    /// Only show the request, for a runtime that is ready and whose plan has bindings.
     #[arg(long)]
     dry_run: bool,
 }
@@ -106,7 +106,7 @@ async fn bindable(client: &Client, runtime: &Runtime) -> anyhow::Result<()> {
         bail!("plan \"{plan}\" is not bindable");
     }
     if !runtime.status.is_ready() {
-        bail!("the {} has no cluster that works now", runtime.called());
+        bail!("the {} has no ready cluster", runtime.called());
     }
     Ok(())
 }
@@ -116,22 +116,24 @@ fn format_of(path: &Path) -> anyhow::Result<Option<Format>> {
     let Some(Ok(format)) = path.to_str().map(str::parse::<Format>) else { return Ok(None) };
     if matches!(format, Format::Table | Format::Wide | Format::Known) {
         let word = path.display();
-        bail!("a binding is no table: say json, yaml, name or custom=…, or ./{word} for a file");
+        bail!(
+            "a binding is not printed as a table: use json, yaml, name or custom=…, or ./{word} for a file"
+        );
     }
     Ok(Some(format))
 }
 
-/// End a binding: its credentials are not accepted any more.
+/// Delete a binding and revoke its credentials.
 #[derive(Args)]
 pub(crate) struct Unbind {
-    /// The instance, or the runtime of this name or Shoot if there is only one.
+    /// The instance: its id, or the name or Shoot of its runtime.
     #[arg(value_name = "NAME")]
     which: String,
-    /// The binding, as `kcp bindings` lists it, or the beginning or end of its id.
+    /// The binding, as `kcp bindings` lists it, or a part of its id.
     binding: String,
     #[command(flatten)]
     confirmation: Confirmation,
-    /// Only show what would be sent, for a binding that is there.
+    /// Only show the request, for a binding that exists.
     #[arg(long)]
     dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
@@ -187,7 +189,7 @@ fn is_not_listed(error: &anyhow::Error) -> bool {
 /// List the bindings of a runtime.
 #[derive(Args)]
 pub(crate) struct Bindings {
-    /// The instance, or the runtime of this name or Shoot if there is only one.
+    /// The instance: its id, or the name or Shoot of its runtime.
     #[arg(value_name = "NAME")]
     which: String,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].

@@ -5,10 +5,10 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use server::{settings, telemetry};
 
-/// Run the environment broker: the Open Service Broker API over provisioner, Gardener and the rest.
+/// Run the environment broker: the Open Service Broker API in front of the provisioner and other systems.
 #[derive(Args)]
 pub(crate) struct Broker {
-    /// A settings file, as in config/broker.toml.
+    /// The settings file, as in config/broker.toml.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }

@@ -16,7 +16,7 @@ const HEAD: [Head; 4] =
 /// List the service plans that can be ordered.
 #[derive(Args)]
 pub(crate) struct ServicePlans {
-    /// The region of the platform that orders.
+    /// The region of the ordering platform.
     #[arg(long, value_name = "REGION", default_value = "cf-eu10")]
     platform_region: String,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].

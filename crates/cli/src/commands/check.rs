@@ -19,20 +19,20 @@ use crate::{connection::DEFAULT_FOLDER, output};
 /// The settings of broker and provisioner in a folder.
 const FILES: [&str; 2] = ["broker.toml", "provisioner.toml"];
 
-/// Check settings, and whether every system that they name can be reached, without starting anything.
+/// Check settings and whether every system they name can be reached, without starting anything.
 #[derive(Args, Clone)]
 pub(crate) struct Check {
-    /// The settings file. In a folder, broker.toml and provisioner.toml are checked, and whether they fit together. Without it, the
-    /// files of the control plane on this machine are checked (--data, or ./.kcp); without them, defaults and environment.
+    /// The settings file, or a folder with broker.toml and provisioner.toml, which are then also checked against each other. Default:
+    /// the files of the control plane on this machine (--data, or ./.kcp), else defaults and environment.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The settings are the provisioner's. A file that has sections of the provisioner alone is recognised without it.
+    /// Treat the settings as the provisioner's. Not needed for files with sections that only the provisioner has.
     #[arg(long)]
     provisioner: bool,
-    /// Check the settings alone, and call nobody.
+    /// Check the settings alone, without any call.
     #[arg(long)]
     offline: bool,
-    /// Print a sample file with every setting instead.
+    /// Print a sample file with every setting instead of checking.
     #[arg(long)]
     sample: bool,
 }

@@ -49,7 +49,7 @@ const ZSH: &str = r#"_kcp_runtimes() {
 /// How wide help is where no terminal says it.
 const WIDTH: usize = 100;
 
-/// Print the completion script of a shell; names of runtimes are asked for when they are needed.
+/// Print the completion script of a shell. It completes names of runtimes, too.
 #[derive(Args)]
 pub(crate) struct Completion {
     /// The shell.
@@ -127,10 +127,10 @@ complete -F _kcp_with_names -o bashdefault -o default kcp
     Ok(script)
 }
 
-/// Write man pages, one for each command.
+/// Write man pages, one per command.
 #[derive(Args)]
 pub(crate) struct Man {
-    /// The folder that they are written to.
+    /// The folder for the pages.
     #[arg(value_name = "DIR")]
     folder: PathBuf,
 }
@@ -138,7 +138,7 @@ pub(crate) struct Man {
 impl Man {
     pub(crate) fn run(self) -> anyhow::Result<ExitCode> {
         let shown = self.folder.display();
-        fs::create_dir_all(&self.folder).with_context(|| format!("{shown} cannot be made"))?;
+        fs::create_dir_all(&self.folder).with_context(|| format!("{shown} cannot be created"))?;
         clap_mangen::generate_to(crate::command(), &self.folder)
             .with_context(|| format!("man pages cannot be written to {shown}"))?;
         output::print(&format!("man pages are in {shown}: man {shown}/kcp.1\n"))?;

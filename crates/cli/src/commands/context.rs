@@ -25,7 +25,7 @@ const HEAD: [Head; 5] = [
     Head::Wide("ISSUER"),
 ];
 
-/// List, add, use and remove contexts: control planes elsewhere.
+/// List, add, choose and remove contexts: remote control planes.
 #[derive(Args)]
 #[command(visible_alias = "contexts")]
 pub(crate) struct Contexts {
@@ -38,16 +38,16 @@ pub(crate) struct Contexts {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List them, and which one commands use.
+    /// List contexts and mark the one in use.
     List,
-    /// Add one, or change it.
+    /// Add or change a context.
     Add(Box<New>),
-    /// Use one when nothing else is said; a control plane in ./.kcp goes before it.
+    /// Choose the default context; a control plane in ./.kcp takes precedence.
     Use {
         /// The context.
         name: String,
     },
-    /// Remove one, and forget its login.
+    /// Remove a context and its login.
     Remove {
         /// The context.
         name: String,
@@ -58,25 +58,25 @@ enum Command {
 struct New {
     /// The name of the context.
     name: String,
-    /// The issuer's address, exactly as its tokens name it.
+    /// The issuer's URL, exactly as in the `iss` claim of its tokens.
     #[arg(long, value_name = "URL")]
     issuer: String,
-    /// The provisioner's address.
+    /// The provisioner's URL.
     #[arg(long, value_name = "URL")]
     provisioner: Option<Url>,
-    /// The Reconciler's address for operators, which ends with /v1.
+    /// The URL of the Reconciler's operator API, ending in /v1.
     #[arg(long, value_name = "URL")]
     mothership: Option<Url>,
-    /// Where kubeconfigs of runtimes are, if not at the broker.
+    /// The URL that serves the kubeconfigs of runtimes, if it is not the broker.
     #[arg(long, value_name = "URL")]
     kubeconfigs: Option<Url>,
-    /// The client that the issuer knows.
+    /// The client id at the issuer.
     #[arg(long, value_name = "ID", default_value = CLIENT)]
     client_id: String,
-    /// The client's secret, if it has one.
+    /// The client secret, if there is one.
     #[arg(long, value_name = "SECRET")]
     client_secret: Option<String>,
-    /// What is asked for at the login. With scopes of the API the access token is sent, otherwise the ID token.
+    /// The scopes to request at login. With scopes of the API the access token is sent, otherwise the ID token.
     #[arg(long, value_name = "SCOPES", default_value = SCOPES)]
     scopes: String,
 }
@@ -118,7 +118,7 @@ impl Contexts {
 
 impl New {
     fn context(self) -> anyhow::Result<config::Context> {
-        let server = remote::chosen_server().context("its address is missing: --server URL")?;
+        let server = remote::chosen_server().context("server missing: give --server URL")?;
         Ok(config::Context {
             name: self.name,
             server,

@@ -14,6 +14,7 @@ use super::{
     which::{self, IdMatch},
 };
 use crate::{
+    call_error::NotFound,
     client::{Client, order_path},
     confirm::Confirmation,
     hint,
@@ -21,11 +22,11 @@ use crate::{
     view::Runtime,
 };
 
-/// Remove a runtime with everything that was made for it.
+/// Remove a runtime and everything that was created for it.
 #[derive(Args)]
 #[command(visible_alias = "d", group(ArgGroup::new("which").required(true)))]
 pub(crate) struct Deprovision {
-    /// The instance, the beginning of its id, or the name or Shoot of a runtime.
+    /// The instance: its id, or the name or Shoot of its runtime.
     #[arg(group = "which", value_name = "NAME")]
     instance: Option<String>,
     /// The runtime of this name, if there is only one.
@@ -34,21 +35,21 @@ pub(crate) struct Deprovision {
     /// The runtime of this Shoot.
     #[arg(short = 'c', long, alias = "shootName", group = "which")]
     shoot: Option<String>,
-    /// The runtime of this id or name, or the only one whose id begins so.
+    /// The runtime: its id, a prefix of it, or its name.
     #[arg(short, long, group = "which", value_name = "ID")]
     runtime_id: Option<String>,
     /// The only runtime of this subaccount.
     #[arg(short, long, group = "which", value_name = "ID")]
     subaccount: Option<String>,
-    /// The global account that it belongs to, with --subaccount or --runtime-id.
+    /// The global account, with --subaccount or --runtime-id.
     #[arg(short = 'g', long, value_name = "ID", conflicts_with = "instance")]
     account: Option<String>,
     #[command(flatten)]
     confirmation: Confirmation,
-    /// Watch until it is gone: each stage and step as it goes by. Fails when the removal does.
+    /// Watch each stage and step until the runtime is removed. Fails when the removal fails.
     #[arg(short, long)]
     watch: bool,
-    /// Only show what would be sent, for a runtime that is there.
+    /// Only show the request, for a runtime that exists.
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
@@ -144,11 +145,11 @@ async fn only(
     });
     let what = what.replace('_', " ");
     match found.as_slice() {
-        [] => bail!("there is no runtime of the {what} \"{which}\""),
+        [] => Err(NotFound::new(format!("no runtime with the {what} \"{which}\"")).into()),
         [_] => Ok(found.remove(0)),
         several => {
             let ids: Vec<&str> = several.iter().map(|it| it.instance_id.as_str()).collect();
-            bail!("several runtimes have the {what} \"{which}\": say which, {}", ids.join(", "))
+            bail!("several runtimes have the {what} \"{which}\": choose one of {}", ids.join(", "))
         }
     }
 }

@@ -14,13 +14,13 @@ use crate::{
 const HEAD: [Head; 4] =
     [Head::Fixed("AT"), Head::State("LEVEL"), Head::Fixed("OPERATION"), Head::Text("MESSAGE")];
 
-/// Show what happened to an instance: the journals of its operations, and who asked for what.
+/// Show the events of an instance: the journals of its operations and the audit.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Events {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The instance, or the name or Shoot of a runtime; with --provisioner, the runtime.
+    /// The instance: its id, or the name or Shoot of its runtime. With --provisioner, the runtime.
     #[arg(required = true)]
     instance: Option<String>,
     /// The provisioner's events instead of the broker's.
@@ -33,7 +33,7 @@ pub(crate) struct Events {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check that no entry of the audit was changed, removed or added; fails otherwise.
+    /// Verify that no entry of the audit was changed, removed or added. Fails otherwise.
     Verify,
 }
 
@@ -56,8 +56,15 @@ impl Events {
         } else {
             which::instance(&client, &which, IdMatch::Part).await?
         };
-        let events = client.events(&[instance.as_str()]).await?;
-        let layout = Layout { head: &HEAD, name: "/ID", empty: "" };
+        let mut events = client.events(&[instance.as_str()]).await?;
+        // It may be the id of a runtime, and for the provisioner that of an instance.
+        if events.as_array().is_some_and(Vec::is_empty)
+            && let Ok(Some(found)) = which::worked_on(&client, &instance, IdMatch::Part).await
+            && found != instance
+        {
+            events = client.events(&[found.as_str()]).await?;
+        }
+        let layout = Layout { head: &HEAD, name: "/ID", empty: "no events" };
         let items = events.as_array().map(Vec::as_slice).unwrap_or_default();
         self.output.list(&events, items, &layout, row)?;
         Ok(ExitCode::SUCCESS)

@@ -6,10 +6,10 @@ use server::up::{GardenOptions, GardenerVersion};
 /// The options of the garden.
 #[derive(Args)]
 pub(crate) struct GardenArgs {
-    /// Which Gardener the simulated garden plays: 1.65 and every version after it.
+    /// The version of the simulated Gardener: 1.65 or later.
     #[arg(long, value_name = "VERSION", default_value_t)]
     gardener: GardenerVersion,
-    /// Leave out the webhooks of the providers' extensions, as a bare API server of Gardener.
+    /// Leave out the webhooks of the provider extensions, as a bare Gardener API server.
     #[arg(long)]
     bare_gardener: bool,
 }

@@ -17,7 +17,7 @@ use crate::{
 
 const HEAD: [&str; 5] = ["", "FOUND", "TAKEN OVER", "HERE BEFORE", "LEFT OUT"];
 
-/// Take over the runtimes of the original broker and provisioner. Without --apply nothing is written: the report says what would be.
+/// Import the runtimes of the original broker and provisioner. Without --apply nothing is written, only reported.
 #[derive(Args)]
 pub(crate) struct Import {
     #[command(subcommand)]
@@ -26,27 +26,27 @@ pub(crate) struct Import {
 
 #[derive(Subcommand)]
 enum Program {
-    /// Take over instances, operations, orchestrations, runtime states, bindings and archived instances of the original broker.
+    /// Import instances, operations, orchestrations, runtime states, bindings and archived instances of the original broker.
     Keb(Origin),
-    /// Take over clusters and operations of the original provisioner.
+    /// Import clusters and operations of the original provisioner.
     Provisioner(Origin),
 }
 
 #[derive(Args)]
 struct Origin {
-    /// The original's database: postgres://USER@HOST:PORT/NAME. It is only read. Without it, `KCP_IMPORT_DATABASE` names it.
+    /// The original's database, which is only read: postgres://USER@HOST:PORT/NAME [env: `KCP_IMPORT_DATABASE`].
     #[arg(long, value_name = "URL")]
     database: Option<String>,
-    /// The file with the key that the original encrypts columns with. Without it, `KCP_IMPORT_KEY` holds the key.
+    /// The file with the key with which the original encrypts columns. Default: the key in `KCP_IMPORT_KEY`.
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
-    /// The settings file of the service that the rows are for.
+    /// The settings file of the importing service.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Write what can be taken over.
+    /// Write what can be imported.
     #[arg(long)]
     apply: bool,
-    /// Take over what the original has not ended, too, and count it as failed: the original is stopped for good.
+    /// Import unfinished operations, too, as failed. Only when the original is stopped for good.
     #[arg(long)]
     unfinished: bool,
     #[command(flatten)]

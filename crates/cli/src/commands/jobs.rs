@@ -33,15 +33,18 @@ pub(crate) struct Job {
     /// The job to run; `list` lists them all.
     #[arg(value_name = "NAME", default_value = "list")]
     name: String,
-    /// Only tell what the job would do.
+    /// Only report what the job would do.
     #[arg(long)]
     dry_run: bool,
-    /// Watch the run until it ends, and print its report; fails when the run or a part of it failed.
+    /// Watch the run until it ends and print its report. Fails when the run or a part of it fails.
     #[arg(short, long)]
     watch: bool,
     /// Print the report of the newest run instead of running the job.
     #[arg(long, conflicts_with = "watch")]
     report: bool,
+    /// Print all details of the report, however many there are.
+    #[arg(long, requires = "report")]
+    all: bool,
     #[command(flatten)]
     confirmation: Confirmation,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
@@ -95,10 +98,30 @@ impl Job {
         Ok(ExitCode::SUCCESS)
     }
 
+    /// All details of a run, from its first to its last page.
+    async fn all_details(&self, client: &Client, operation: &Value) -> anyhow::Result<Value> {
+        let operation = operation.as_str().context("the broker named no operation")?;
+        let (mut all, mut after) = (Vec::new(), 0);
+        loop {
+            let mut page = client.job_details(&self.name, operation, after).await?;
+            if let Some(details) = page["details"].as_array_mut() {
+                all.append(details);
+            }
+            match page["next"].as_u64() {
+                Some(next) => after = next,
+                None => return Ok(all.into()),
+            }
+        }
+    }
+
     /// Prints the report of the newest run; fails when a candidate failed.
     async fn print_report(&self, client: &Client) -> anyhow::Result<ExitCode> {
-        let job = client.job(&self.name).await?;
-        let run = &job[if self.dry_run { "last_dry_run" } else { "last_run" }];
+        let mut job = client.job(&self.name).await?;
+        let run = &mut job[if self.dry_run { "last_dry_run" } else { "last_run" }];
+        if self.all && run["report"]["omitted"].as_u64().is_some_and(|omitted| omitted > 0) {
+            run["report"]["details"] = self.all_details(client, &run["operation"]).await?;
+            run["report"]["omitted"] = 0.into();
+        }
         if run.is_null() && self.output == Format::Table {
             output::print(&format!("job {} has not run yet\n", self.name))?;
             return Ok(ExitCode::SUCCESS);
@@ -117,7 +140,11 @@ impl Job {
         }
         if matches!(self.output, Format::Table | Format::Wide) {
             if report["omitted"].as_u64().is_some_and(|omitted| omitted > 0) {
-                output::print(&format!("and {} more\n", report["omitted"]))?;
+                let hint = if self.dry_run { " --dry-run" } else { "" };
+                output::print(&format!(
+                    "and {} more (kcp job {}{hint} --report --all)\n",
+                    report["omitted"], self.name
+                ))?;
             }
             output::print(&format!(
                 "{} candidates, {} {}, {} skipped, {} failed\n",

@@ -13,7 +13,7 @@ use server::{
 
 use crate::{confirm::Confirmation, output};
 
-/// Make and rotate the keys that seal secrets in the database.
+/// Create and rotate the keys that encrypt secrets in the database.
 #[derive(Args)]
 pub(crate) struct Keys {
     #[command(subcommand)]
@@ -22,19 +22,19 @@ pub(crate) struct Keys {
 
 #[derive(Subcommand)]
 enum KeysCommand {
-    /// Make a file with a new key. All replicas of a service need a copy of the same file.
+    /// Create a file with a new key. All replicas of a service need a copy of the same file.
     New {
         /// The file, as `database.sealing_keys` names it; it must not exist yet.
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Add a new key to a file. It opens values, and seals once its line is moved to the top.
+    /// Add a new key to a file. It decrypts at once, and encrypts after its line is moved to the top.
     Add {
         /// The file, as `database.sealing_keys` names it.
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
-    /// Seal everything in the database with the first key of the file, while services go on working.
+    /// Encrypt everything in the database again with the first key of the file, while services run.
     Rotate {
         /// The settings file of the service.
         #[arg(long, value_name = "FILE")]

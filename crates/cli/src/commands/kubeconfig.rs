@@ -16,12 +16,12 @@ use super::which::{self, IdMatch};
 use crate::{client::Client, confirm::Confirmation, output};
 use operator::OfOperator;
 
-/// Fetch the kubeconfig with which people log in to a runtime; it holds no credentials. With the flags of the known client: a kubeconfig
-/// for operators, with credentials, in a file.
+/// Fetch the kubeconfig of a runtime: by NAME one to log in with, without credentials; by the other flags one for operators, with
+/// credentials, in a file.
 #[derive(Args)]
 #[command(visible_alias = "kc", group(ArgGroup::new("chosen").required(true).multiple(true)))]
 pub(crate) struct Kubeconfig {
-    /// The instance, or the runtime of this name or Shoot if there is only one.
+    /// The instance: its id, or the name or Shoot of its runtime.
     #[arg(value_name = "NAME", group = "chosen", conflicts_with_all = ["account", "subaccount", "runtime_id", "shoot"])]
     which: Option<String>,
     #[command(flatten)]
@@ -35,10 +35,10 @@ pub(crate) struct Kubeconfig {
 /// Where a kubeconfig goes.
 #[derive(Args)]
 pub(crate) struct KubeconfigFile {
-    /// Write it to this file, for its owner only, instead of printing it.
+    /// Write the kubeconfig to this file, readable by its owner alone, instead of printing it.
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// Replace the file if it is there; nothing of it is kept.
+    /// Replace the file if it exists.
     #[arg(long)]
     pub(super) overwrite: bool,
 }
@@ -122,14 +122,14 @@ pub(crate) fn seconds(text: &str) -> anyhow::Result<u64> {
         Some(at) => text.split_at(at),
         None => (text, "s"),
     };
-    let Ok(number) = number.parse::<u64>() else { bail!("write it like 600, 10m or 2h") };
+    let Ok(number) = number.parse::<u64>() else { bail!("invalid lifetime: write 600, 10m or 2h") };
     let each = match unit {
         "s" => 1,
         "m" => 60,
         "h" => 3_600,
-        _ => bail!("write it like 600, 10m or 2h"),
+        _ => bail!("invalid lifetime: write 600, 10m or 2h"),
     };
-    number.checked_mul(each).context("it is too long")
+    number.checked_mul(each).context("the lifetime is too long")
 }
 
 #[cfg(test)]

@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 use crate::{
     client::Client,
     confirm::Confirmation,
-    output::{self, Format},
+    output::{Format, Layout},
 };
 
-/// Run the simulated outside systems alone, or look at and change those that run.
+/// Run the simulated outside systems alone, or inspect and control those of `kcp up`.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Landscape {
@@ -40,28 +40,28 @@ enum Command {
     #[command(visible_alias = "troubles")]
     Trouble(trouble::Trouble),
     Ledger(ledger::Ledger),
-    /// Tell how fast the simulated world is, or change it.
+    /// Show or change the speed of the simulated systems.
     Speed {
-        /// How many times faster than watchable, or "max".
+        /// The speed: a factor, or "max" for no delays at all.
         #[arg(value_name = "X")]
         speed: Option<server::Speed>,
     },
-    /// Give a system an order, for example `order issuer rotate-keys`.
+    /// Send a simulated system a command, for example `order issuer rotate-keys`.
     Order {
         /// The system.
         system: String,
-        /// The order, as `systems -o json` lists them.
+        /// The command, as `systems -o json` lists them.
         order: String,
-        /// The order's parameters, as JSON.
+        /// The command's parameters, as JSON.
         #[arg(value_name = "JSON", value_parser = from_json)]
         with: Option<Value>,
     },
-    /// Print the definitions of everything that lives in the simulated clusters, for `kubectl apply`.
+    /// Print the CustomResourceDefinitions of the simulated clusters, for `kubectl apply`.
     #[cfg(feature = "landscape")]
     Crds,
-    /// Make one system, or all of them, forget everything and end their trouble.
+    /// Reset one system or all: delete their objects and end their trouble.
     Reset {
-        /// The system; all of them without it.
+        /// The system; all systems without it.
         system: Option<String>,
         #[command(flatten)]
         confirmation: Confirmation,
@@ -69,6 +69,14 @@ enum Command {
 }
 
 impl Landscape {
+    /// The words that list what the command is about.
+    pub(crate) fn list(&self) -> &'static str {
+        match self.command {
+            Some(Command::Trouble(_)) => "landscape trouble",
+            _ => "landscape systems",
+        }
+    }
+
     pub(crate) async fn run(self, data: Option<&Path>) -> anyhow::Result<ExitCode> {
         let Some(command) = self.command else {
             #[cfg(feature = "landscape")]
@@ -78,7 +86,7 @@ impl Landscape {
         };
         #[cfg(feature = "landscape")]
         if matches!(command, Command::Crds) {
-            output::print(&server::up::definitions()?)?;
+            print_definitions(self.output)?;
             return Ok(ExitCode::SUCCESS);
         }
         let client = Client::connect_to_landscape(data)?;
@@ -89,12 +97,13 @@ impl Landscape {
             Command::Objects(objects) => objects.run(&client, self.output).await?,
             Command::Trouble(trouble) => trouble.run(&client, self.output).await?,
             Command::Ledger(ledger) => ledger.run(&client, data, self.output).await?,
-            Command::Speed { speed } => tell_speed(&client, speed).await?,
+            Command::Speed { speed } => tell_speed(&client, speed, self.output).await?,
             Command::Order { system, order, with } => {
                 let path = format!("/systems/{system}/orders/{order}");
                 let doing = format!("ordering {order}");
                 client.change(&doing, Method::POST, &path, with.as_ref()).await?;
-                output::print(&format!("{system}: {order} is done\n"))?;
+                let done = json!({ "system": system, "order": order });
+                self.output.show(&done, &system, || format!("{system}: {order} is done\n"))?;
             }
             Command::Reset { system, confirmation } => {
                 let which = system.as_deref().unwrap_or("every system of the landscape");
@@ -108,7 +117,8 @@ impl Landscape {
                 };
                 let done = format!("{which}: everything is deleted, and its trouble has ended\n");
                 client.change("resetting the landscape", Method::POST, &path, None).await?;
-                output::print(&done)?;
+                let name = system.as_deref().unwrap_or("all");
+                self.output.show(&json!({ "reset": name }), name, || done)?;
             }
         }
         Ok(ExitCode::SUCCESS)
@@ -126,7 +136,23 @@ async fn is_there(client: &Client, system: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn tell_speed(client: &Client, speed: Option<server::Speed>) -> anyhow::Result<()> {
+/// The definitions as YAML for `kubectl apply`, or chosen fields of them.
+#[cfg(feature = "landscape")]
+fn print_definitions(format: Format) -> anyhow::Result<()> {
+    let all = server::up::definitions();
+    if matches!(format, Format::Table | Format::Wide | Format::Known | Format::Yaml) {
+        return all.iter().try_for_each(|one| Format::Yaml.document(one));
+    }
+    let list = json!({ "apiVersion": "v1", "kind": "List", "items": all });
+    let layout = Layout { head: &[], name: "/metadata/name", empty: "" };
+    format.list(&list, &all, &layout, |_| Vec::new())
+}
+
+async fn tell_speed(
+    client: &Client,
+    speed: Option<server::Speed>,
+    format: Format,
+) -> anyhow::Result<()> {
     if let Some(speed) = speed {
         let speed = match speed {
             server::Speed::Times(factor) => json!(factor),
@@ -136,7 +162,8 @@ async fn tell_speed(client: &Client, speed: Option<server::Speed>) -> anyhow::Re
         client.change("changing the speed", Method::PUT, "/speed", Some(&body)).await?;
     }
     let answer = client.look("asking for the speed", "/speed", &[]).await?;
-    output::print(&format!("{}\n", shown(&answer["speed"])))
+    let speed = shown(&answer["speed"]);
+    format.show(&answer, &speed, || format!("{speed}\n"))
 }
 
 fn from_json(text: &str) -> Result<Value, String> {

@@ -32,7 +32,7 @@ const MAY_EXIST: [Head; 6] = [
     Head::Text("MAY EXIST"),
 ];
 
-/// List what removals could not remove (`kcp deprovision INSTANCE` tries again), and what may exist after a lost answer.
+/// List what removals have left behind, and what may exist after a lost response.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Leftovers {
@@ -45,9 +45,9 @@ pub(crate) struct Leftovers {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Take something off the list of what may exist, after looking for it: it is not there, or has been removed by hand.
+    /// Settle an entry of what may exist, once you have looked: it does not exist, or was removed by hand.
     Settle {
-        /// The entries, as the list shows them, or the beginnings or ends of their ids.
+        /// The entries, as the list shows them, or parts of their ids.
         #[arg(value_name = "ENTRY", required = true)]
         entries: Vec<String>,
         #[command(flatten)]

@@ -14,20 +14,20 @@ use crate::{
     remote::{self, config::Context, oidc::Issuer, tokens},
 };
 
-/// Log in to a control plane elsewhere: in a browser, on another device, or with a password.
+/// Log in to a remote control plane: in a browser, on another device, or with a password.
 #[derive(Args)]
 #[command(visible_alias = "l")]
 pub(crate) struct Login {
-    /// Show a code to log in with on another device.
+    /// Show a code for logging in on another device.
     #[arg(long, conflicts_with_all = ["username", "no_browser"])]
     device: bool,
-    /// Only print the address to log in at.
+    /// Print the login address instead of opening a browser.
     #[arg(long, conflicts_with = "username")]
     no_browser: bool,
-    /// The person's name, for issuers that take passwords.
+    /// The user name, for issuers that accept passwords.
     #[arg(short, long, requires = "password", env = "KCP_USERNAME", hide_env_values = true)]
     username: Option<String>,
-    /// The person's password.
+    /// The password.
     #[arg(short, long, requires = "username", env = "KCP_PASSWORD", hide_env_values = true)]
     password: Option<String>,
 }
@@ -49,7 +49,7 @@ impl Login {
     }
 }
 
-/// Forget the login to a control plane elsewhere.
+/// Log out of a remote control plane: delete its tokens.
 #[derive(Args)]
 pub(crate) struct Logout {}
 

@@ -13,7 +13,7 @@ use clap::{Args, Subcommand};
 use super::which::{self, IdMatch};
 use crate::{client::Client, output::Format};
 
-/// List operations, or look at one.
+/// List operations, or show one.
 #[derive(Args)]
 #[command(
     visible_alias = "operation",
@@ -23,10 +23,10 @@ use crate::{client::Client, output::Format};
 pub(crate) struct Operations {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The operation to look at: its id, the beginning or end of it, or a runtime for its newest one; all are listed without it.
+    /// The operation to show: its id or a part of it, or a runtime for its newest one. Without it, all are listed.
     #[arg(value_name = "OPERATION")]
     id: Option<String>,
-    /// Watch it until it ends.
+    /// Watch the operation until it ends.
     #[arg(short, long, alias = "follow", short_alias = 'f', requires = "id")]
     watch: bool,
     #[command(flatten)]
@@ -43,12 +43,12 @@ pub(crate) struct Operations {
 enum Command {
     /// List operations, newest first.
     List(list::List),
-    /// Look at one: its journal, and why it waits.
+    /// Show an operation: its journal, and why it waits.
     Show {
-        /// The operation: its id, the beginning or end of it, or a runtime for its newest one.
+        /// The operation: its id or a part of it, or a runtime for its newest one.
         #[arg(value_name = "OPERATION")]
         id: String,
-        /// Watch it until it ends.
+        /// Watch the operation until it ends.
         #[arg(short, long, alias = "follow", short_alias = 'f')]
         watch: bool,
     },

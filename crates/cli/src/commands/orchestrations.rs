@@ -24,28 +24,28 @@ use crate::{
 const STATES: [&str; 7] =
     ["pending", "failed", "succeeded", "inprogress", "canceled", "canceling", "retrying"];
 
-/// List orchestrations, show one with its operations, and cancel, retry, pause or resume it.
+/// List orchestrations, show one, and cancel, retry, pause or resume it.
 #[derive(Args)]
 #[command(visible_alias = "orchestration", visible_alias = "o")]
 pub(crate) struct Orchestrations {
-    /// The orchestration, or the beginning or end of its id.
+    /// The orchestration: its id or a part of it.
     id: Option<String>,
     /// The action.
     #[arg(requires = "id", value_enum)]
     action: Option<Action>,
-    /// Only those in these states.
+    /// Only these states: pending, inprogress, succeeded, failed, retrying, canceling, canceled.
     #[arg(short, long, value_delimiter = ',', value_parser = state, conflicts_with = "operation")]
     state: Vec<String>,
-    /// These operations of it, by their ids or parts of them.
+    /// Only these operations of the orchestration, by their ids or parts of them.
     #[arg(long, value_delimiter = ',', requires = "id", value_name = "ID")]
     operation: Vec<String>,
     /// With retry: do not wait for the next maintenance window.
     #[arg(short, long)]
     now: bool,
-    /// With workers: how many runtimes at a time.
+    /// With workers: the number of runtimes at a time.
     #[arg(long, value_name = "NUMBER")]
     parallel_workers: Option<u32>,
-    /// Show how far it is until it ends, as the action watch does. Fails when a runtime has failed, and when it is canceled.
+    /// Watch the progress until the end, as the action watch does. Fails when a runtime fails, or after a cancel.
     #[arg(short, long, requires = "id", conflicts_with = "action")]
     watch: bool,
     #[command(flatten)]
@@ -58,22 +58,22 @@ pub(crate) struct Orchestrations {
 /// What is done with an orchestration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Action {
-    /// List its operations.
+    /// List the operations.
     #[value(alias = "operations")]
     Ops,
-    /// Start nothing more; what runs is seen through.
+    /// Start no further operations; those that run are completed.
     Cancel,
     /// Try failed operations again.
     Retry,
-    /// Start nothing more until it is resumed.
+    /// Start no further operations until resumed.
     Pause,
-    /// Go on.
+    /// Continue after a pause.
     Resume,
-    /// Run another number at a time.
+    /// Change the number of runtimes at a time.
     Workers,
-    /// Show how far it is, how fast it goes, and what failed.
+    /// Show progress, rate and failures.
     Progress,
-    /// The same until it ends. Fails when a runtime has failed, and when it is canceled.
+    /// Watch the progress until the end. Fails when a runtime fails, or after a cancel.
     Watch,
 }
 

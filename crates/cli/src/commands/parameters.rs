@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 /// The flags with which parameters are given.
 #[derive(Args)]
 pub(super) struct Parameters {
-    /// A further parameter; dots go deeper: oidc.clientID=me. Values may be JSON.
+    /// A parameter; dots name nested fields: oidc.clientID=me. Values may be JSON.
     #[arg(long, value_name = "KEY=VALUE", value_parser = given)]
     param: Vec<(String, Value)>,
-    /// A file with further parameters, a JSON object; `-` is standard input.
+    /// A file with parameters, a JSON object; `-` is standard input.
     #[arg(long, value_name = "FILE")]
     parameters: Option<PathBuf>,
 }
@@ -69,7 +69,7 @@ pub(super) fn set(parameters: &mut Value, key: &str, value: Value) -> anyhow::Re
     let mut place = parameters;
     for part in key.split('.') {
         let Value::Object(fields) = place else {
-            bail!("parameter {key} goes deeper than what is there");
+            bail!("parameter {key}: the field above it is not an object");
         };
         place = fields.entry(part).or_insert_with(|| json!({}));
     }

@@ -31,34 +31,34 @@ pub(crate) struct Provision {
     /// The name of the runtime.
     #[arg(short, long)]
     name: String,
-    /// The provider's region, where the plan lets choose.
+    /// The provider's region, for plans with a choice.
     #[arg(short = 'R', long)]
     region: Option<String>,
-    /// The region of the platform that orders.
+    /// The region of the ordering platform.
     #[arg(long, value_name = "REGION", default_value = "cf-eu10")]
     platform_region: String,
     #[command(flatten)]
     parameters: Parameters,
-    /// The global account that it is for. Default on this machine: local-account; needed elsewhere.
+    /// The customer's global account; required for a remote control plane. Default on this machine: local-account.
     #[arg(short = 'g', long, value_name = "ID")]
     global_account: Option<String>,
-    /// The subaccount that it is for. Default on this machine: local-subaccount; needed elsewhere.
+    /// The customer's subaccount; required for a remote control plane. Default on this machine: local-subaccount.
     #[arg(short = 's', long, value_name = "ID")]
     subaccount: Option<String>,
-    /// The user who orders, and the administrator of the cluster. Default on this machine: developer@example.test; needed
-    /// elsewhere.
+    /// The ordering user, who becomes administrator of the cluster; required for a remote control plane. Default on this machine:
+    /// developer@example.test.
     #[arg(short, long, value_name = "MAIL")]
     user: Option<String>,
-    /// The instance's id; a new one without it. The same order under the same id is harmless.
+    /// The id of the instance; a new one without it. Repeating an order with the same id is safe.
     #[arg(long, value_name = "UUID")]
     id: Option<Uuid>,
     #[command(flatten)]
     confirmation: Confirmation,
-    /// Watch until it is made: each stage and step as it goes by. Fails when the order does.
+    /// Watch each stage and step until the runtime is ready. Fails when the order fails.
     #[arg(short, long)]
     watch: bool,
-    /// Only show what would be sent. The broker checks it as an order, with accounts, limits and the id; one that cannot leaves it
-    /// to the catalog's schema.
+    /// Only show the request. The broker checks it like an order, with accounts, limits and the id; where it cannot, only the
+    /// catalog's schema is checked.
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
@@ -154,7 +154,9 @@ impl Provision {
             self.user.clone().or_else(|| default("developer@example.test")),
         );
         let (Some(global_account), Some(subaccount), Some(user)) = given else {
-            bail!("elsewhere an order needs --global-account, --subaccount and --user");
+            bail!(
+                "an order to a remote control plane needs --global-account, --subaccount and --user"
+            );
         };
         Ok(Owner { global_account, subaccount, user })
     }

@@ -5,10 +5,10 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 use server::{settings::provisioner, telemetry};
 
-/// Run the runtime provisioner: a GraphQL API over Gardener.
+/// Run the runtime provisioner: a GraphQL API in front of Gardener.
 #[derive(Args)]
 pub(crate) struct Provisioner {
-    /// A settings file, as in config/provisioner.toml.
+    /// The settings file, as in config/provisioner.toml.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }

@@ -16,7 +16,7 @@ use crate::{
 };
 use list::{Info, List};
 
-/// List the Reconciler's rounds over clusters, look into one, and switch clusters on and off.
+/// List reconciliations, show one, and enable or disable them for a cluster.
 #[derive(Args)]
 #[command(
     visible_alias = "reconciliation",
@@ -32,44 +32,44 @@ pub(crate) struct Reconciliations {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Let the Reconciler work on a cluster again.
+    /// Enable the reconciliation of a cluster.
     Enable {
         #[command(flatten)]
         cluster: Cluster,
-        /// Begin a round now.
+        /// Start a reconciliation at once.
         #[arg(short, long)]
         force: bool,
         #[command(flatten)]
         confirmation: Confirmation,
     },
-    /// Keep the Reconciler away from a cluster.
+    /// Disable the reconciliation of a cluster.
     Disable {
         #[command(flatten)]
         cluster: Cluster,
         #[command(flatten)]
         confirmation: Confirmation,
     },
-    /// Show one with its operations.
+    /// Show a reconciliation with its operations.
     Info(Info),
-    /// Show all that the Reconciler keeps about a cluster.
+    /// Show the Reconciler's state of a cluster.
     State(State),
-    /// Make a round log more.
+    /// Turn on debug logs of a reconciliation.
     Debug {
-        /// The round, by its id or a part of it.
+        /// The reconciliation: its scheduling id or a part of it.
         #[arg(short, long, value_name = "ID")]
         scheduling_id: String,
         #[command(flatten)]
         confirmation: Confirmation,
     },
-    /// Forget the rounds of a cluster.
+    /// Delete the reconciliations of a cluster.
     Purge {
-        /// The runtime: its id, the beginning of it, or its name.
+        /// The runtime: its id, a prefix of it, or its name.
         #[arg(short, long, value_name = "ID")]
         runtime_id: String,
         #[command(flatten)]
         confirmation: Confirmation,
     },
-    /// Stop one operation of a round, or make it log more.
+    /// Stop an operation of a reconciliation, or turn on its debug logs.
     Operation {
         #[command(subcommand)]
         command: OperationCommand,
@@ -78,14 +78,14 @@ enum Command {
 
 #[derive(Subcommand)]
 enum OperationCommand {
-    /// Take one that has not begun for done.
+    /// Mark an operation that has not started as done.
     Stop {
         #[command(flatten)]
         operation: OperationId,
         #[command(flatten)]
         confirmation: Confirmation,
     },
-    /// Make one log more.
+    /// Turn on debug logs of an operation.
     Debug {
         #[command(flatten)]
         operation: OperationId,
@@ -96,10 +96,10 @@ enum OperationCommand {
 
 #[derive(Args)]
 struct OperationId {
-    /// The round, by its id or a part of it.
+    /// The reconciliation: its scheduling id or a part of it.
     #[arg(short, long, value_name = "ID")]
     scheduling_id: String,
-    /// The operation of it, by its id or a part of it.
+    /// The operation: its correlation id or a part of it.
     #[arg(short, long, value_name = "ID")]
     correlation_id: String,
 }
@@ -108,7 +108,7 @@ struct OperationId {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct Cluster {
-    /// The runtime: its id, the beginning of it, or its name.
+    /// The runtime: its id, a prefix of it, or its name.
     #[arg(short, long, value_name = "ID")]
     runtime_id: Option<String>,
     /// The Shoot.
@@ -129,16 +129,16 @@ struct State {
 #[derive(Args)]
 #[group(required = true, multiple = false)]
 struct StateOf {
-    /// The runtime: its id, the beginning of it, or its name.
+    /// The runtime: its id, a prefix of it, or its name.
     #[arg(short, long, value_name = "ID")]
     runtime_id: Option<String>,
     /// The Shoot.
     #[arg(short = 'c', long)]
     shoot: Option<String>,
-    /// An operation of a round.
+    /// An operation of a reconciliation.
     #[arg(long, value_name = "ID")]
     correlation_id: Option<String>,
-    /// A round, by its id or a part of it.
+    /// A reconciliation: its scheduling id or a part of it.
     #[arg(long, value_name = "ID")]
     scheduling_id: Option<String>,
 }

@@ -40,60 +40,60 @@ const STATES: [&str; 11] = [
 /// No more are shown of what is gone.
 const MOST_REMOVED: usize = 1_000;
 
-/// List runtimes; lists of values take commas.
+/// List runtimes. Options that take several values accept comma-separated lists.
 #[derive(Args)]
 #[command(visible_alias = "runtime", visible_alias = "rt")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Runtimes {
-    /// Only those of these Shoots: names, or regular expressions that fit the whole name.
+    /// Only these Shoots: names, or regular expressions that match the whole name.
     #[arg(short = 'c', long, value_delimiter = ',')]
     shoot: Vec<String>,
-    /// Only those of these global accounts.
+    /// Only these global accounts.
     #[arg(short = 'g', long, value_delimiter = ',', value_name = "ID")]
     account: Vec<String>,
-    /// Only those of these subaccounts.
+    /// Only these subaccounts.
     #[arg(short, long, value_delimiter = ',', value_name = "ID")]
     subaccount: Vec<String>,
-    /// Only these instances: ids, their beginnings, or names of runtimes.
+    /// Only these instances: ids, prefixes of ids, or names of runtimes.
     #[arg(short, long, value_delimiter = ',', value_name = "ID")]
     instance_id: Vec<String>,
-    /// Only these runtimes: ids, their beginnings, or names.
+    /// Only these runtimes: ids, prefixes of ids, or names.
     #[arg(short, long, value_delimiter = ',', value_name = "ID")]
     runtime_id: Vec<String>,
-    /// Only those in these regions of the providers.
+    /// Only these regions of the providers.
     #[arg(short = 'R', long, value_delimiter = ',')]
     region: Vec<String>,
-    /// Only those of these plans.
+    /// Only these plans.
     #[arg(short, long, value_delimiter = ',')]
     plan: Vec<String>,
-    /// Only those in these states; without it, all but suspended and removed ones.
+    /// Only these states. Default: all but suspended and removed runtimes.
     #[arg(short = 'S', long, value_delimiter = ',', value_parser = state)]
     state: Vec<String>,
-    /// Tell all operations of each, not only the last.
+    /// Include all operations of each runtime, not only the last.
     #[arg(long)]
     ops: bool,
-    /// With what happened to each in lines below it, of at most 100 runtimes; includes --ops.
+    /// Show the events of each runtime below it, for at most 100 runtimes; includes --ops.
     #[arg(long, value_enum, value_name = "LEVEL", num_args = 0..=1, require_equals = true, default_value = "none", default_missing_value = "all", conflicts_with = "export")]
     events: EventLevel,
-    /// With the Kyma that each shall have.
+    /// Include the Kyma configuration (json, yaml).
     #[arg(long)]
     kyma_config: bool,
-    /// With the cluster that each shall be.
+    /// Include the cluster configuration (json, yaml).
     #[arg(long)]
     cluster_config: bool,
     /// With what Gardener has of each; the known broker alone tells it.
     #[arg(long, hide = true)]
     gardener_config: bool,
-    /// Only those that have expired.
+    /// Only expired runtimes.
     #[arg(long)]
     expired: bool,
-    /// With the global account that pays.
+    /// Include the subscription's global account, which pays.
     #[arg(long)]
     subscription_global_account_id: bool,
-    /// Write all of them to this file, - for standard output: CSV when its name ends with .csv, otherwise one JSON object on each line.
+    /// Write all of them to this file (- for standard output): CSV if its name ends in .csv, otherwise one JSON object per line.
     #[arg(long, value_name = "FILE", conflicts_with = "output")]
     export: Option<PathBuf>,
-    /// How an export is written, whatever the name of its file is.
+    /// The format of the export, whatever the name of the file.
     #[arg(long, value_name = "FORMAT", requires = "export")]
     export_format: Option<ExportFormat>,
     /// table, wide, json, yaml, name, custom=HEADER:PATH[,…], or known: the columns of the known client.

@@ -26,7 +26,7 @@ const LINES: usize = 4;
 /// How many stuck operations are shown, with two lines each.
 const SHOWN_STUCK: usize = 2;
 
-/// Show what works, what waits and why, what is stuck, what failed, and what is left of the pool of accounts.
+/// Show what runs, waits, is stuck or has failed, and what is left of the pool of accounts.
 #[derive(Args)]
 pub(crate) struct Status {
     #[command(subcommand)]

@@ -8,7 +8,7 @@ use server::plans::{self, NamedPlan};
 
 use crate::output::{self, Format, Head, Layout, style};
 
-/// Show what operations do: stages, steps, conditions and limits.
+/// Show the plans of operations: stages, steps, conditions and limits.
 #[derive(Args)]
 #[command(visible_alias = "plan", alias = "plans")]
 pub(crate) struct Steps {
@@ -23,12 +23,12 @@ pub(crate) struct Steps {
 enum Command {
     /// List all plans.
     List,
-    /// Show one plan, with its defaults and as if every outside system were configured.
+    /// Show a plan with default settings and every outside system configured.
     Show {
         /// The plan, as `kcp steps list` names it.
         #[arg(value_name = "NAME")]
         name: String,
-        /// Show it as the service with this settings file follows it.
+        /// Show the plan of a service with this settings file.
         #[arg(long, value_name = "FILE")]
         config: Option<PathBuf>,
     },

@@ -45,38 +45,38 @@ const HEAD: [Head; 7] = [
 #[command(visible_alias = "task", visible_alias = "t")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Taskrun {
-    /// Which runtimes: all, or KEY=VALUE pairs with commas between them, which must all fit. Keys: account, subaccount, region,
-    /// kyma-version (regular expressions), runtime-id, instance-id, shoot, plan. May be repeated.
+    /// The runtimes: all, or comma-separated KEY=VALUE pairs that must all match. Keys: account, subaccount, region, kyma-version
+    /// (regular expressions), runtime-id, instance-id, shoot, plan. May be repeated.
     #[arg(short, long, value_name = "TARGET", value_parser = target, required = true)]
     target: Vec<Target>,
-    /// Which of them not; as in --target, without all. May be repeated.
+    /// Runtimes to leave out, as in --target but not all. May be repeated.
     #[arg(short = 'e', long, value_name = "TARGET", value_parser = target_exclude)]
     target_exclude: Vec<Target>,
-    /// How many at a time.
+    /// The number of runtimes at a time.
     #[arg(short, long, default_value_t = 4, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=256))]
     parallelism: u16,
-    /// The folder for kubeconfigs; one that is there is used again. A folder for this run without it.
+    /// The folder for kubeconfigs; existing ones are reused. Default: a temporary folder.
     #[arg(short, long, value_name = "DIR")]
     kubeconfig_dir: Option<PathBuf>,
-    /// Keep the kubeconfigs, and the access that they give for its time (8 hours with `kcp up`). It ends with the command otherwise.
+    /// Keep the kubeconfigs; their access lasts for its time (8 hours with `kcp up`). Otherwise it ends with the command.
     #[arg(long)]
     keep_kubeconfig: bool,
-    /// Fetch no kubeconfigs.
+    /// Do not fetch kubeconfigs.
     #[arg(long, conflicts_with_all = ["kubeconfig_dir", "keep_kubeconfig"])]
     no_kubeconfig: bool,
-    /// Do not begin each line of output with the Shoot.
+    /// Do not prefix the lines of output with the Shoot.
     #[arg(long)]
     no_prefix_output: bool,
-    /// Run it through this shell, as in \"/bin/sh -c\".
-    #[arg(short, long, env = "KCP_SHELL")]
+    /// Run the command in this shell, for example "/bin/sh -c".
+    #[arg(short, long, env = "KCP_SHELL", hide_env_values = true)]
     shell: Option<String>,
-    /// Only show which runtimes are meant.
+    /// Only show the selected runtimes.
     #[arg(long)]
     dry_run: bool,
     /// With --dry-run: table, wide, json, yaml, name, or custom=HEADER:PATH[,…].
     #[arg(short, long, value_name = "FORMAT", default_value = "table", value_parser = crate::output::format, requires = "dry_run")]
     output: Format,
-    /// The command and its arguments, behind --.
+    /// The command and its arguments, after --.
     #[arg(last = true, required_unless_present = "dry_run", value_name = "COMMAND")]
     command: Vec<String>,
 }
@@ -93,7 +93,7 @@ impl Taskrun {
             return self.show(&chosen);
         }
         if chosen.is_empty() {
-            bail!("no runtime fits the target");
+            bail!("no runtime matches the target");
         }
         run::check(&words)?;
         let kubeconfigs = if self.no_kubeconfig {

@@ -7,7 +7,7 @@ use secrecy::ExposeSecret;
 
 use crate::{client, output};
 
-/// Print a token for the APIs of the control plane, for curl and scripts. It is as good as a password.
+/// Print an access token for the APIs, for curl and scripts. Keep it secret, like a password.
 #[derive(Args)]
 pub(crate) struct Token {}
 

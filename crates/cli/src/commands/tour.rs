@@ -15,10 +15,10 @@ use crate::{hint, output};
 use guide::Guide;
 use stations::Walk;
 
-/// Walk through kcp: break a system, order a runtime, see it wait, restart, heal, enter, remove.
+/// Take a guided tour: break a system, order a runtime, see it wait, restart, recover, use it, remove it.
 #[derive(Args)]
 pub(crate) struct Tour {
-    /// Walk without asking; the part that needs a person (kill and start again) is left out.
+    /// Do not pause between the parts; the part that needs a person (kill and restart) is left out.
     #[arg(short, long)]
     yes: bool,
     /// The name of the runtime.

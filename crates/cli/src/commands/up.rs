@@ -15,21 +15,21 @@ use server::{
 use super::garden::GardenArgs;
 use crate::connection::{self, DEFAULT_FOLDER};
 
-/// Run everything on this machine: broker, provisioner, console and a simulated landscape.
+/// Run everything on this machine: broker, provisioner, console and simulated outside systems.
 #[derive(Args)]
 pub(crate) struct Up {
-    /// The first of four ports: broker, provisioner, landscape, simulated clusters.
+    /// The first of four ports: broker, provisioner, landscape, clusters.
     #[arg(long, value_name = "N", default_value_t = 8080)]
     port: u16,
-    /// A PostgreSQL to use instead of the embedded database.
+    /// The PostgreSQL database to use instead of the embedded one.
     #[arg(long, value_name = "URL", env = "KCP_DATABASE", hide_env_values = true)]
     database: Option<SecretString>,
-    /// How many times faster than watchable the simulated world is, or "max".
+    /// The speed of the simulated systems: a factor, or "max" for no delays at all.
     #[arg(long, value_name = "X", default_value = "1")]
     speed: Speed,
     #[command(flatten)]
     garden: GardenArgs,
-    /// A settings file, as in config/broker.toml.
+    /// The settings file, as in config/broker.toml.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }

@@ -22,21 +22,21 @@ use crate::{
 /// Change the parameters or the plan of a runtime.
 #[derive(Args)]
 pub(crate) struct Update {
-    /// The instance, or the runtime of this name or Shoot if there is only one.
+    /// The instance: its id, or the name or Shoot of its runtime.
     #[arg(value_name = "NAME")]
     which: String,
     #[command(flatten)]
     parameters: Parameters,
-    /// Another plan, by its name in the catalog. Which plans can follow which is in the catalog.
+    /// The new plan, by its name in the catalog.
     #[arg(short, long)]
     plan: Option<String>,
     #[command(flatten)]
     confirmation: Confirmation,
-    /// Watch until it is changed: each stage and step as it goes by. Fails when the change does.
+    /// Watch each stage and step until the change has ended. Fails when the change fails.
     #[arg(short, long)]
     watch: bool,
-    /// Only show what would be sent. The broker checks it as a change of the runtime as it is now; one that cannot leaves it to
-    /// the catalog's schema.
+    /// Only show the request. The broker checks it like a change of the runtime as it is now; where it cannot, only the catalog's
+    /// schema is checked.
     #[arg(long, conflicts_with = "watch")]
     dry_run: bool,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].

@@ -48,7 +48,7 @@ enum Command {
 
 #[derive(Args)]
 struct Kyma {
-    /// The version: a release, PR-NUMBER, or BRANCH-COMMIT; the broker's default without it.
+    /// The version of Kyma: a release, PR-NUMBER, or BRANCH-COMMIT. Default: the broker's.
     #[arg(long)]
     version: Option<String>,
     #[command(flatten)]
@@ -57,7 +57,7 @@ struct Kyma {
 
 #[derive(Args)]
 struct Cluster {
-    /// The version of Kubernetes; the catalog's without it.
+    /// The version of Kubernetes. Default: the catalog's.
     #[arg(long, value_name = "VERSION")]
     kubernetes_version: Option<String>,
     #[command(flatten)]
@@ -67,44 +67,44 @@ struct Cluster {
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 struct Common {
-    /// Which runtimes: all, or KEY=VALUE pairs with commas between them, which must all fit. Keys: account, subaccount, region,
-    /// kyma-version (regular expressions), runtime-id, instance-id, shoot, plan. May be repeated.
+    /// The runtimes: all, or comma-separated KEY=VALUE pairs that must all match. Keys: account, subaccount, region, kyma-version
+    /// (regular expressions), runtime-id, instance-id, shoot, plan. May be repeated.
     #[arg(short, long, value_name = "TARGET", value_parser = target, required = true)]
     target: Vec<Target>,
-    /// Which of them not; as in --target, without all. May be repeated.
+    /// Runtimes to leave out, as in --target but not all. May be repeated.
     #[arg(short = 'e', long, value_name = "TARGET", value_parser = target_exclude)]
     target_exclude: Vec<Target>,
-    /// The strategy.
+    /// The upgrade strategy.
     #[arg(long, default_value = "parallel", value_parser = ["parallel"])]
     strategy: String,
-    /// How many runtimes at a time.
+    /// The number of runtimes at a time.
     #[arg(long, default_value_t = 1)]
     parallel_workers: u32,
-    /// When: now, immediate, or a time such as 2026-12-31T22:00:00Z.
+    /// The start: now, immediate, or a time such as 2026-12-31T22:00:00Z.
     #[arg(long, default_value = "now")]
     schedule: String,
     /// Wait for the maintenance window of each runtime.
     #[arg(long)]
     maintenancewindow: bool,
-    /// So many runtimes go first, alone; the others follow when all of these ended well.
+    /// The number of runtimes to upgrade first; the others follow when all of these have succeeded.
     #[arg(long, default_value_t = 0, value_name = "NUMBER")]
     canary: u32,
-    /// Pause when more runtimes fail: a number, or a percentage such as 10%.
+    /// Pause when more runtimes than this fail: a number, or a percentage such as 10%.
     #[arg(long, value_name = "NUMBER|PERCENT")]
     failure_budget: Option<String>,
-    /// Do not tell customers.
+    /// Do not notify customers.
     #[arg(long)]
     no_notification: bool,
     /// Tell customers, as the known client says it; where that is configured, they are notified without it.
     #[arg(long, hide = true, conflicts_with = "no_notification")]
     notification: bool,
-    /// Change nothing.
+    /// Start an orchestration that changes no runtime.
     #[arg(long)]
     dry_run: bool,
-    /// Only show which runtimes are meant.
+    /// Only show the selected runtimes.
     #[arg(long)]
     preview: bool,
-    /// Show how far it is until it ends. Fails when a runtime does, and when it is canceled.
+    /// Watch the progress until the end. Fails when a runtime fails, or after a cancel.
     #[arg(short, long)]
     watch: bool,
     #[command(flatten)]

@@ -7,9 +7,14 @@ use anyhow::{Context as _, bail};
 use clients::Kind;
 use domain::OperationId;
 use serde_json::Value;
-use uuid::{Uuid, Version};
+use uuid::Uuid;
 
-use crate::{call_error::CallError, client::Client, confirm::Confirmation, view::Runtime};
+use crate::{
+    call_error::{CallError, NotFound},
+    client::Client,
+    confirm::Confirmation,
+    view::Runtime,
+};
 
 /// Shorter parts of ids fit too much.
 const SHORTEST: usize = 4;
@@ -48,7 +53,8 @@ pub(crate) async fn runtime(
     enough: IdMatch,
 ) -> anyhow::Result<Runtime> {
     let Some(found) = only(which, fitting(client, which).await?)? else {
-        bail!("there is no instance, and no runtime of the name or Shoot \"{which}\"");
+        let text = format!("no instance or runtime \"{which}\" found by id, name or Shoot");
+        return Err(NotFound::new(text).listed_by("runtimes -S all").into());
     };
     check_whole(&found, which, enough)?;
     Ok(found)
@@ -59,7 +65,7 @@ pub(crate) fn check_whole(found: &Runtime, which: &str, enough: IdMatch) -> anyh
     if enough == IdMatch::Whole && !is_called(found, which) {
         let is_of_runtime = begins(&found.id, which);
         let id = if is_of_runtime { &found.id } else { &found.instance_id };
-        bail!("with --yes, say the whole id or name: \"{which}\" is the beginning of {id}");
+        bail!("with --yes, give the whole id or name: \"{which}\" is the beginning of {id}");
     }
     Ok(())
 }
@@ -144,7 +150,7 @@ pub(crate) fn is_called(runtime: &Runtime, which: &str) -> bool {
 pub(crate) fn only(which: &str, mut found: Vec<Runtime>) -> anyhow::Result<Option<Runtime>> {
     if found.len() > 1 {
         let ids: Vec<&str> = found.iter().map(|it| it.instance_id.as_str()).collect();
-        bail!("several runtimes are called \"{which}\": say which, {}", ids.join(", "));
+        bail!("several runtimes are called \"{which}\": choose one of {}", ids.join(", "));
     }
     Ok(found.pop())
 }
@@ -156,11 +162,8 @@ pub(crate) async fn operation(
     enough: IdMatch,
 ) -> anyhow::Result<OperationId> {
     if let Ok(id) = Uuid::parse_str(which) {
-        let operation = id.to_string().parse().context("it is no operation")?;
-        // Platforms and imported operations have ids of other versions.
-        if id.get_version() == Some(Version::SortRand) {
-            return Ok(operation);
-        }
+        let operation = id.to_string().parse().context("invalid operation id")?;
+        // Platforms choose the ids of instances: they may look like those of operations.
         return match client.find(&operation).await {
             Err(error) if kind(&error) == Some(Kind::NotFound) => {
                 newest_of(client, which, enough).await?.ok_or(error)
@@ -175,19 +178,31 @@ pub(crate) async fn operation(
     match parts.as_slice() {
         [one] => {
             if is_name(client, which).await? {
-                bail!("\"{which}\" is a runtime and a part of operation {one}: say the whole id");
+                bail!("\"{which}\" is a runtime and a part of operation {one}: give the whole id");
             }
             if enough == IdMatch::Whole {
-                bail!("with --yes, say the whole id: \"{which}\" is a part of operation {one}");
+                bail!("with --yes, give the whole id: \"{which}\" is a part of operation {one}");
             }
             return one.parse().context("the broker listed an operation without an id");
         }
         [] => {}
-        several => bail!("several operations fit \"{which}\": say which, {}", several.join(", ")),
+        several => {
+            bail!("several operations fit \"{which}\": choose one of {}", several.join(", "))
+        }
     }
     match newest_of(client, which, enough).await? {
         Some(operation) => Ok(operation),
-        None => bail!("there is no operation \"{which}\", and no runtime of this name or Shoot"),
+        None => {
+            let text =
+                format!("no operation \"{which}\", and no runtime of this name or Shoot, found");
+            Err(NotFound::new(text)
+                .listed_by(if client.has_runtimes() {
+                    "operations"
+                } else {
+                    "operations --provisioner"
+                })
+                .into())
+        }
     }
 }
 
@@ -260,11 +275,11 @@ pub(crate) fn one_of<'a>(
         ids.iter().filter(|_| which.len() >= SHORTEST).filter(part).copied().collect();
     match found.as_slice() {
         [one] if enough == IdMatch::Whole => {
-            bail!("with --yes, say the whole id: \"{which}\" is a part of {what} {one}")
+            bail!("with --yes, give the whole id: \"{which}\" is a part of {what} {one}")
         }
         [one] => Ok(*one),
-        [] => bail!("there is no {what} \"{which}\""),
-        several => bail!("several fit {what} \"{which}\": say which, {}", several.join(", ")),
+        [] => Err(NotFound::new(format!("there is no {what} \"{which}\"")).into()),
+        several => bail!("several fit {what} \"{which}\": choose one of {}", several.join(", ")),
     }
 }
 
@@ -277,8 +292,13 @@ pub(crate) async fn binding(
 ) -> anyhow::Result<String> {
     let all = client.bindings(instance).await?;
     let ids: Vec<&str> = all.iter().filter_map(|it| it["id"].as_str()).collect();
-    let found = one_of("binding", which, &ids, enough);
-    Ok(found.with_context(|| format!("instance {instance}"))?.to_owned())
+    let found = one_of("binding", which, &ids, enough).map_err(|error| {
+        match error.downcast::<NotFound>() {
+            Ok(missing) => missing.listed_by(format!("bindings {instance}")).into(),
+            Err(other) => other,
+        }
+    });
+    found.map(str::to_owned)
 }
 
 /// What questions call an instance: its runtime's name, where it can be looked up.
@@ -309,14 +329,14 @@ mod tests {
         assert_eq!(found("b-12", Part), Ok("b-12345"));
         assert_eq!(
             found("b-12", Whole).unwrap_err(),
-            "with --yes, say the whole id: \"b-12\" is a part of binding b-12345"
+            "with --yes, give the whole id: \"b-12\" is a part of binding b-12345"
         );
         assert_eq!(found("x-12345", Part).unwrap_err(), "there is no binding \"x-12345\"");
         // Too short to be a part.
         assert_eq!(found("c-1", Part).unwrap_err(), "there is no binding \"c-1\"");
         assert_eq!(
             found("12345", Part).unwrap_err(),
-            "several fit binding \"12345\": say which, b-12345, c-12345"
+            "several fit binding \"12345\": choose one of b-12345, c-12345"
         );
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct Context {
     /// The Reconciler's API for operators, with its version: `https://mothership.example.com/v1`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) mothership: Option<Url>,
-    /// Where kubeconfigs of runtimes are, if not at the broker.
+    /// The URL that serves the kubeconfigs of runtimes, if it is not the broker.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) kubeconfigs: Option<Url>,
     /// The issuer, exactly as its tokens name it.
@@ -82,13 +82,13 @@ impl Context {
     /// Refuses addresses to which no token may be sent.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let issuer = Url::parse(&self.issuer)
-            .with_context(|| format!("the issuer \"{}\" is no address", self.issuer))?;
+            .with_context(|| format!("invalid issuer URL \"{}\"", self.issuer))?;
         let others = [&self.provisioner, &self.mothership, &self.kubeconfigs];
         let orders = self.orders.as_ref().map(|orders| &orders.tokens);
         let others = others.into_iter().flatten().chain(orders);
         for url in [&self.server, &issuer].into_iter().chain(others) {
             if let Some(url) = Some(url).filter(|url| !super::is_safe(url)) {
-                bail!("tokens are sent over https, or inside of this machine: not to {url}");
+                bail!("tokens are not sent over http to another machine: {url}");
             }
         }
         Ok(())
@@ -135,6 +135,10 @@ impl Config {
         let found = self.contexts.iter().find(|context| context.name == name).cloned();
         found.with_context(|| {
             let names: Vec<&str> = self.contexts.iter().map(|it| it.name.as_str()).collect();
+            if names.is_empty() {
+                let add = "kcp context add NAME --server URL --issuer URL";
+                return format!("there is no context \"{name}\", and no other one: {add}");
+            }
             format!("there is no context \"{name}\"; there are: {}", names.join(", "))
         })
     }
@@ -162,7 +166,7 @@ pub(super) fn make_folder_of(path: &Path) -> anyhow::Result<()> {
     builder.recursive(true);
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder).with_context(|| format!("{} cannot be made", folder.display()))
+    builder.create(folder).with_context(|| format!("{} cannot be created", folder.display()))
 }
 
 /// Writes a file for its owner alone, whole or not at all.

@@ -125,7 +125,7 @@ pub(super) fn order_client(
 
 /// The address that an option has.
 pub(super) fn address(option: &str, text: &str) -> anyhow::Result<Url> {
-    text.parse().with_context(|| format!("{option} {text} is no address"))
+    text.parse().with_context(|| format!("{option}: invalid URL {text}"))
 }
 
 /// The file that `--config` or `KCPCONFIG` names, or `~/.kcp/config.yaml` if it is there.

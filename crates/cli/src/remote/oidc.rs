@@ -66,14 +66,18 @@ impl<'a> Issuer<'a> {
             bail!("{url} answers {status}: {}", answer.text().await.unwrap_or_default());
         }
         let discovery: Discovery =
-            answer.json().await.with_context(|| format!("{url} is no discovery document"))?;
+            answer.json().await.with_context(|| format!("{url} is not a discovery document"))?;
         if discovery.issuer != context.issuer {
-            bail!("the issuer calls itself {}, and not {}", discovery.issuer, context.issuer);
+            bail!(
+                "issuer mismatch: its discovery document names {}, not {}",
+                discovery.issuer,
+                context.issuer
+            );
         }
         let ends = [&discovery.authorization_endpoint, &discovery.device_authorization_endpoint];
         let ends = ends.into_iter().flatten().chain([&discovery.token_endpoint]);
         if let Some(clear) = ends.into_iter().find(|url| !super::is_safe(url)) {
-            bail!("the issuer asks for secrets in clear: {clear}");
+            bail!("the issuer's endpoint is not https: {clear}");
         }
         Ok(Self { context, http, discovery })
     }
@@ -93,7 +97,7 @@ impl<'a> Issuer<'a> {
     /// In a browser: `open` is given the address to log in at.
     pub(crate) async fn browser(&self, open: impl FnOnce(&Url)) -> anyhow::Result<Login> {
         let endpoint = self.discovery.authorization_endpoint.clone();
-        let mut url = endpoint.context("the issuer offers no login in a browser: --device?")?;
+        let mut url = endpoint.context("the issuer has no authorization endpoint: try --device")?;
         let listener = redirect::Listener::open().await?;
         let redirect = listener.address();
         // 244 random bits each.
@@ -120,7 +124,7 @@ impl<'a> Issuer<'a> {
         let login = self.token(&form).await?;
         let echoed = login.id_token.as_ref().and_then(|token| connection::claim(token, "nonce"));
         if login.id_token.is_some() && echoed.as_ref().and_then(Value::as_str) != Some(&nonce) {
-            bail!("the issuer answered another login than this one");
+            bail!("the response belongs to another login");
         }
         Ok(login)
     }
@@ -128,7 +132,7 @@ impl<'a> Issuer<'a> {
     /// On another device: `show` is given the address and the code.
     pub(crate) async fn device(&self, show: impl FnOnce(&str, &str)) -> anyhow::Result<Login> {
         let endpoint = self.discovery.device_authorization_endpoint.clone();
-        let endpoint = endpoint.context("the issuer offers no device flow")?;
+        let endpoint = endpoint.context("the issuer has no device flow")?;
         let scopes = self.scopes();
         let answer = self.post(&endpoint, &[("scope", scopes.as_str())]).await?;
         let device: Device = serde_json::from_value(answer.map_err(|body| refusal(&body))?)
@@ -150,7 +154,7 @@ impl<'a> Issuer<'a> {
                 },
             }
             if clock.now() > until {
-                bail!("nobody logged in in time");
+                bail!("login timed out");
             }
         }
     }
@@ -187,7 +191,8 @@ impl<'a> Issuer<'a> {
         let answer = self.http.post(url.clone()).form(&form).send().await;
         let answer = answer.with_context(|| format!("no issuer answers at {url}"))?;
         let good = answer.status().is_success();
-        let body: Value = answer.json().await.with_context(|| format!("{url} answers no JSON"))?;
+        let body: Value =
+            answer.json().await.with_context(|| format!("{url} did not return JSON"))?;
         Ok(if good { Ok(body) } else { Err(body) })
     }
 }
@@ -202,5 +207,5 @@ pub(super) async fn refresh(context: &Context, token: &SecretString) -> anyhow::
 fn refusal(body: &Value) -> anyhow::Error {
     let word = |field: &str| body[field].as_str().unwrap_or_default().to_owned();
     let why = format!("{} {}", word("error"), word("error_description"));
-    anyhow!("the issuer refuses the login: {}", output::harmless(why.trim(), ""))
+    anyhow!("login refused by the issuer: {}", output::harmless(why.trim(), ""))
 }

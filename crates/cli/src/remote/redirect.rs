@@ -31,7 +31,7 @@ impl Listener {
                 return Ok(Self { listener, port });
             }
         }
-        bail!("no port is free for the browser to come back to")
+        bail!("no free port for the redirect of the login")
     }
 
     /// As issuers know it: by name.
@@ -50,7 +50,7 @@ impl Listener {
             }
         };
         let waited = tokio::time::timeout(PATIENCE, wait).await;
-        waited.context("nobody logged in within three minutes")?
+        waited.context("login timed out after three minutes")?
     }
 }
 
@@ -84,7 +84,7 @@ fn code_in(line: &str, state: &str) -> Option<anyhow::Result<String>> {
     }
     if let Some(error) = get("error") {
         let more = get("error_description").unwrap_or_default();
-        return Some(Err(anyhow::anyhow!("the issuer refuses the login: {error} {more}")));
+        return Some(Err(anyhow::anyhow!("login refused by the issuer: {error} {more}")));
     }
     get("code").map(|code| Ok(code.into_owned()))
 }

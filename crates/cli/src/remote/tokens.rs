@@ -75,7 +75,8 @@ pub(crate) fn read(context: &Context) -> anyhow::Result<Option<Login>> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         read => {
             let text = read.with_context(|| format!("{shown} cannot be read"))?;
-            Ok(serde_json::from_slice(&text).with_context(|| format!("{shown} is no login"))?)
+            Ok(serde_json::from_slice(&text)
+                .with_context(|| format!("{shown} is not a stored login"))?)
         }
     }
 }
@@ -136,7 +137,9 @@ pub(crate) async fn lock(context: &Context) -> anyhow::Result<Lock> {
             Ok(()) => return Ok(Lock { _file: file }),
             Err(fs::TryLockError::WouldBlock) if clock.now() < until => clock.sleep(PAUSE).await,
             Err(fs::TryLockError::WouldBlock) => {
-                bail!("another process renews the login for too long: {shown} is locked")
+                bail!(
+                    "timed out waiting for another process that renews the login: {shown} is locked"
+                )
             }
             Err(fs::TryLockError::Error(error)) => {
                 return Err(error).with_context(|| format!("{shown} cannot be locked"));

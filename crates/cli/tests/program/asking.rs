@@ -265,19 +265,19 @@ fn what_gets_an_operation_unstuck_needs_a_reason() {
 fn nothing_is_asked_about_what_cannot_be_done() {
     let landscape = Landscape::start();
     for (words, problem) in [
-        ("deprovision nobody", "no runtime of the name or Shoot \"nobody\""),
-        ("suspend nobody", "no runtime of the name or Shoot \"nobody\""),
+        ("deprovision nobody", "no instance or runtime \"nobody\" found"),
+        ("suspend nobody", "no instance or runtime \"nobody\" found"),
         ("provision --plan tin --name new", "plan \"tin\" is not in the catalog"),
         ("provision --plan aws --name new --param autoScalerMax=x", "autoScalerMax"),
-        ("update nobody --param autoScalerMax=9", "no runtime of the name or Shoot \"nobody\""),
+        ("update nobody --param autoScalerMax=9", "no instance or runtime \"nobody\" found"),
         ("update one --param autoScalerMax=x", "autoScalerMax"),
-        ("resume nobody", "no runtime of the name or Shoot \"nobody\""),
-        ("bind nobody", "no runtime of the name or Shoot \"nobody\""),
+        ("resume nobody", "no instance or runtime \"nobody\" found"),
+        ("bind nobody", "no instance or runtime \"nobody\" found"),
         ("bind rest", "plan \"trial\" is not bindable"),
         ("unbind one nothing", "there is no binding \"nothing\""),
         ("job nonsense", "nonsense"),
-        ("operations cancel one", "has ended: it is succeeded"),
-        ("operations abandon one", "has ended: it is succeeded"),
+        ("operations cancel one", "has ended already: succeeded"),
+        ("operations abandon one", "has ended already: succeeded"),
         ("operations retry one", "only one that has failed or was canceled can be continued"),
         (format!("operations cancel {ABSENT}").as_str(), ABSENT),
         (format!("leftovers settle {ABSENT}").as_str(), "there is no entry"),
@@ -362,7 +362,7 @@ fn parts_of_ids_are_asked_about_and_not_enough_with_yes() {
         let refused = kcp(&command, &["--yes"]);
         let error = String::from_utf8(refused.stderr).unwrap();
         assert_eq!(refused.status.code(), Some(1), "{command}: {error}");
-        assert!(error.contains("with --yes, say the whole"), "{command}: {error}");
+        assert!(error.contains("with --yes, give the whole"), "{command}: {error}");
     }
     assert_eq!(landscape.state(), before);
 

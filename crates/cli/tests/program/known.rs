@@ -93,9 +93,9 @@ fn a_task_runs_for_each_runtime_with_its_kubeconfig_and_leaves_nothing_behind() 
         landscape.fails(&["t", "-t", "all", "--no-kubeconfig", "--", "sh", "-c", "exit 3"]);
     assert_eq!(failed, "Error: 2/2 execution(s) failed\n");
     let missing = landscape.fails(&["t", "-t", "all", "--", "no-such-program"]);
-    assert!(missing.contains("no-such-program is not found in the search path"), "{missing}");
+    assert!(missing.contains("no-such-program: not found in the PATH"), "{missing}");
     let nothing = landscape.fails(&["t", "-t", "plan=trial", "--", "true"]);
-    assert!(nothing.contains("no runtime fits the target"), "{nothing}");
+    assert!(nothing.contains("no runtime matches the target"), "{nothing}");
 
     // A folder of one's own keeps what is asked for.
     let kept = tempfile::tempdir().unwrap();
@@ -329,7 +329,7 @@ fn names_and_beginnings_are_taken_wherever_an_id_is() {
         landscape.prints(&["kubeconfig", "-g", account, "-r", word, "-o", fetched]);
     }
     let part = landscape.fails(&["deprovision", "-r", &runtime[..8], "--yes"]);
-    assert!(part.contains("with --yes, say the whole id"), "{part}");
+    assert!(part.contains("with --yes, give the whole id"), "{part}");
     let part = ["landscape", "ledger", "--operation", "one", "--limit", "1", "-o", "name"];
     assert_eq!(landscape.prints(&part).lines().count(), 1);
     let nobody = landscape.prints(&["rt", "-i", "nobody", "-o", "name"]);

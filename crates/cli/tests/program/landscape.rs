@@ -52,6 +52,33 @@ fn it_is_looked_at_troubled_killed_and_goes_on() {
     assert_eq!(ordered, "director: add-tenant is done\n");
     said(data, &["order", "issuer", "expire-tokens"]);
     said(data, &["reset", "director", "--yes"]);
+
+    // What changes something answers programs, too.
+    assert_eq!(json(data, &["speed", "2"])["speed"], 2.0);
+    assert_eq!(said(data, &["speed", "-o", "name"]), "2.0\n");
+    assert_eq!(json(data, &["order", "issuer", "expire-tokens"])["order"], "expire-tokens");
+    assert_eq!(json(data, &["reset", "director", "--yes"])["reset"], "director");
+    let made = said(data, &["trouble", "make", "avs", "down", "--seconds", "60", "-o", "name"]);
+    assert_eq!(json(data, &["trouble", "end", made.trim()])["ended"].to_string(), made.trim());
+    let definitions = json(data, &["crds"]);
+    let names = said(data, &["crds", "-o", "name"]);
+    assert_eq!(definitions["items"].as_array().map(Vec::len), Some(names.lines().count()));
+    assert!(names.contains("shoots.core.gardener.cloud\n"), "{names}");
+    assert!(said(data, &["crds"]).starts_with("---\n"));
+}
+
+#[test]
+fn trouble_of_another_kind_or_without_an_end_is_refused_with_what_there_is() {
+    let refused = |words: &[&str]| {
+        let mut command = Command::new(KCP);
+        command.args(["landscape", "trouble", "make", "avs"]).args(words);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+
+    assert!(refused(&["dwon", "--calls", "1"]).contains("'down'"));
+    assert!(refused(&["down"]).contains("<--calls <N>|--seconds <N>|--nth <N>>"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod asking;
 mod check;
 mod clusters;
 mod commands;
+mod dist;
 mod events;
 #[path = "../support/fake.rs"]
 mod fake;

@@ -8,8 +8,12 @@ const OPERATION: &str = "01a1e15b-0000-7000-8000-000000000001";
 const INSTANCE: &str = "5b954fa8-fc34-4164-96e9-49e3b6741278";
 
 fn runtimes() -> (u16, Value) {
+    runtimes_of(INSTANCE, "r")
+}
+
+fn runtimes_of(instance: &str, id: &str) -> (u16, Value) {
     let runtime = json!({
-        "instanceID": INSTANCE, "runtimeID": "r", "globalAccountID": "ga-1", "subAccountID": "sa-1",
+        "instanceID": instance, "runtimeID": id, "globalAccountID": "ga-1", "subAccountID": "sa-1",
         "region": "eu-central-1", "subAccountRegion": "cf-eu10", "shootName": "c-308c6c3",
         "servicePlanName": "aws", "parameters": {"name": "payments-prod"},
         "status": {"createdAt": "2026-01-02T03:04:05Z", "state": "succeeded"},
@@ -27,7 +31,8 @@ fn an_operation_is_shown_with_the_name_of_its_runtime() {
             "created_at": "2026-01-02T03:04:05Z",
         });
         let ended = (200, json!({"kind": "ended", "reason": ""}));
-        let answers = vec![(200, operation), (200, json!([])), ended, runtimes()];
+        let found = (200, operation);
+        let answers = vec![found.clone(), found, (200, json!([])), ended, runtimes()];
         let broker = Broker::answering(answers);
 
         let shown = broker.prints(&[&["operations", OPERATION], flags].concat());
@@ -35,7 +40,7 @@ fn an_operation_is_shown_with_the_name_of_its_runtime() {
         let begin =
             format!("Operation  {OPERATION}\nName       payments-prod\nKind       provision\n");
         assert!(shown.starts_with(&begin), "{shown}");
-        assert!(broker.asked()[3].contains(&format!("&{by}={instance}&")), "{:?}", broker.asked());
+        assert!(broker.asked()[4].contains(&format!("&{by}={instance}&")), "{:?}", broker.asked());
     }
 }
 
@@ -102,4 +107,60 @@ fn next_commands_lead_to_the_same_control_plane() {
     let told = broker.prints(&["leftovers"]);
     let kcp = format!("kcp --data {}", broker.folder.path().display());
     assert!(told.ends_with(&format!("then: {kcp} leftovers settle ENTRY\n")), "{told}");
+}
+
+#[test]
+fn a_whole_id_is_that_of_an_operation_or_of_an_instance_whatever_its_version() {
+    for instance in [INSTANCE, "01a1e15b-0000-7000-8000-00000000000f"] {
+        let broker = Broker::like(move |request| {
+            let operation = json!({
+                "id": OPERATION, "kind": "provision", "instance": instance, "state": "succeeded",
+                "created_at": "2026-01-02T03:04:05Z",
+            });
+            let (path, query) = request.split_once('?').unwrap_or((request, ""));
+            match path.trim_start_matches("GET ").strip_prefix("/operations/") {
+                Some(OPERATION) => (200, operation),
+                Some(rest) if rest.ends_with("/waiting") => {
+                    (200, json!({"kind": "ended", "reason": ""}))
+                }
+                Some(rest) if rest.starts_with(OPERATION) => (200, json!([])),
+                Some(_) => (404, json!({"error": "NotFound", "description": "no such operation"})),
+                None if query.contains(&format!("instance={instance}")) => {
+                    (200, json!({"operations": [operation]}))
+                }
+                None => runtimes_of(instance, "r"),
+            }
+        });
+
+        for id in [OPERATION, instance] {
+            let shown = broker.prints(&["operations", id]);
+            assert!(shown.starts_with(&format!("Operation  {OPERATION}\n")), "{id}: {shown}");
+        }
+        let unknown = broker.kcp(&["operations", "01a1e15b-0000-7000-8000-0000000000ff"]);
+        let error = String::from_utf8(unknown.stderr).unwrap();
+        assert!(error.starts_with("Error: no such operation (broker at "), "{error}");
+    }
+}
+
+#[test]
+fn events_are_found_by_the_id_of_the_runtime_too() {
+    let runtime = "8c1f9bf1-7b1c-4a3b-9d63-b1c1a7f9e001";
+    let event =
+        json!({"ID": "e", "Level": "info", "InstanceID": INSTANCE, "Message": "it went well"});
+    for (id, expected) in [(runtime, true), (INSTANCE, true), (OPERATION, false)] {
+        let event = event.clone();
+        let broker = Broker::like(move |request| {
+            let is_events = request.starts_with("GET /events");
+            match (is_events, request.contains(INSTANCE), request.contains(runtime)) {
+                (true, true, _) => (200, json!([event])),
+                (true, false, _) => (200, json!([])),
+                (false, true, _) | (false, _, true) => runtimes_of(INSTANCE, runtime),
+                _ => (200, json!({"data": [], "count": 0, "totalCount": 0})),
+            }
+        });
+
+        let shown = broker.prints(&["events", id]);
+
+        assert_eq!(shown.contains("it went well"), expected, "{id}: {shown}");
+    }
 }

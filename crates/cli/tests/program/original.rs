@@ -197,7 +197,7 @@ fn a_runtime_without_a_name_is_called_by_its_shoot() {
     let broker = original("succeeded");
     let (code, _, error) = texts(broker.kcp(&["deprovision", "payments", "--yes"]));
     assert!(
-        code == Some(1) && error.contains("no runtime of the name or Shoot \"payments\""),
+        code == Some(1) && error.contains("no instance or runtime \"payments\" found"),
         "{error}"
     );
     assert_eq!(sent(&broker, "GET /runtimes/export?"), 1);

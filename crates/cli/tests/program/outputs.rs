@@ -189,7 +189,7 @@ fn operations_of_the_provisioner_are_found_by_the_name_of_a_runtime_at_the_broke
     let broker = Broker::answering(vec![operations(), forbidden]);
     let refused = broker.kcp(&["operations", "payments-prod", "--provisioner"]);
     let error = String::from_utf8(refused.stderr).unwrap();
-    assert!(error.contains("there is no operation \"payments-prod\", and no runtime"), "{error}");
+    assert!(error.contains("no operation \"payments-prod\", and no runtime"), "{error}");
 }
 
 #[test]
@@ -211,7 +211,8 @@ fn a_watched_operation_is_lines_of_json_for_programs() {
     });
     let mut ended = operation(OPERATION, "succeeded", &Value::Null);
     ended["ended_at"] = json!(days_ago(2));
-    let broker = Broker::answering(vec![(200, ended), (200, json!([entry]))]);
+    let ended = (200, ended);
+    let broker = Broker::answering(vec![ended.clone(), ended, (200, json!([entry]))]);
 
     let lines = broker.prints_in(None, &["operations", OPERATION, "--watch", "-o", "json"]);
 
@@ -297,7 +298,7 @@ fn slow_and_failing_steps_are_shown_without_the_sums_of_whole_operations() {
         assert_eq!(
             text,
             "\
-STEP              KIND       MEDIAN  95 OF 100
+STEP              KIND       MEDIAN  P95
 Check_Runtime     provision  500 ms  5m
 EDP_Registration  provision  500 ms  5m
 "
@@ -378,8 +379,9 @@ Dashboard  https://dashboard.test/1
     assert_eq!(hint, next);
 
     let failed = (200, operation(OTHER, "failed", &Value::Null));
-    let broker = Broker::answering(vec![failed, runtimes(), (202, json!({"id": OPERATION}))]);
+    let answers = vec![failed.clone(), failed, runtimes(), (202, json!({"id": OPERATION}))];
+    let broker = Broker::answering(answers);
     let retry = ["operations", "retry", OTHER, "--reason", "AvS is back", "--yes"];
     assert_eq!(broker.prints(&retry), format!("Operation  {OPERATION}\n"));
-    assert_eq!(broker.asked()[2], format!("/operations/{OTHER}/retry"));
+    assert_eq!(broker.asked()[3], format!("/operations/{OTHER}/retry"));
 }

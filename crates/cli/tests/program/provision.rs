@@ -80,9 +80,8 @@ fn a_runtime_is_ordered_watched_and_removed() {
     assert!(in_order(&removed, &[INSTANCE, " Remove_Runtime ", " succeeded after "]), "{removed}");
     let (_, error) = fails(data, &["deprovision", INSTANCE, "--yes"]);
     assert!(
-        error.contains(&format!(
-            "there is no instance, and no runtime of the name or Shoot \"{INSTANCE}\""
-        )),
+        error
+            .contains(&format!("no instance or runtime \"{INSTANCE}\" found by id, name or Shoot")),
         "{error}"
     );
 }

@@ -330,7 +330,8 @@ fn orders_go_under_the_client_that_the_known_settings_name_and_a_refusal_names_t
         ["provision", "--plan", "aws", "--name", "two", "-g", "ga", "-u", "me@example.test"];
     for more in [&["--yes"][..], &["--dry-run"]] {
         let refused = elsewhere.fails(&[&order[..], more].concat());
-        let needed = "elsewhere an order needs --global-account, --subaccount and --user";
+        let needed =
+            "an order to a remote control plane needs --global-account, --subaccount and --user";
         assert!(refused.contains(needed), "{refused}");
     }
     let refused = elsewhere.fails(&[&order[..], &["-s", "sa", "--yes"]].concat());
@@ -371,7 +372,10 @@ fn tokens_are_not_sent_in_clear() {
 
     let error = elsewhere.fails(&[&words[..], &["http://kcp.example.com"]].concat());
 
-    assert!(error.contains("not to http://kcp.example.com/"), "{error}");
+    assert!(
+        error.contains("not sent over http to another machine: http://kcp.example.com/"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -80,10 +80,17 @@ const COMMANDS: &[(&str, bool, Same)] = &[
     ("kubeconfig one", false, First),
 ];
 
-/// The same for an orchestration that is planned, and for trouble; they come last, because nothing else is then as it was.
+/// The same for an orchestration that is planned, whose id stands for `PLANNED`, and for trouble; they come last, because nothing else is
+/// then as it was.
 const LATER: &[(&str, bool, Same)] = &[
-    ("orchestrations", true, Nothing),
-    ("orchestrations -o wide", false, Nothing),
+    ("orchestrations", true, All),
+    ("orchestrations -o wide", false, All),
+    ("orchestrations -o known", false, All),
+    ("orchestrations -o name", true, All),
+    ("orchestrations PLANNED", true, All),
+    ("orchestrations PLANNED ops", true, First),
+    ("orchestrations PLANNED ops -o wide", false, All),
+    ("orchestrations PLANNED progress", true, All),
     ("landscape trouble", true, All),
     ("landscape trouble -o wide", false, All),
 ];
@@ -143,19 +150,23 @@ fn every_output_fits_its_terminal_and_is_what_the_sample_says() {
     prints(data.path(), "bind one --id ci -o name --yes");
 
     let steady = Steady::new();
-    let (mut sample, mut wrong) = (String::new(), Vec::new());
+    let (mut sample, mut wrong, mut planned) = (String::new(), Vec::new(), String::new());
     for (number, (words, cut, same)) in COMMANDS.iter().chain(LATER).enumerate() {
         if number == COMMANDS.len() {
             let month = SignedDuration::from_hours(30 * 24);
             let at = (base::Clock::running().now() + month).to_string();
-            let plan = format!("upgrade cluster -t plan=aws,region=eu-.* --schedule {at} --yes");
-            prints(data.path(), &plan);
+            let plan = "upgrade cluster -t plan=aws,region=eu-.* --yes -o name --schedule";
+            planned = prints(data.path(), &format!("{plan} {at}"));
+            // Until then it is pending.
+            let state = format!("orchestrations {} -o custom=STATE:state", planned.trim());
+            while !prints(data.path(), &state).contains("in progress") {}
             prints(data.path(), "landscape trouble make avs slow --nth 9999 --with delay_ms=1");
         }
         for (name, width) in [("80", Some(80)), ("140", Some(140)), ("pipe", None)] {
+            let given = words.replace("PLANNED", planned.trim());
             let text = match width {
-                Some(width) => shows(data.path(), words, width),
-                None => prints(data.path(), words),
+                Some(width) => shows(data.path(), &given, width),
+                None => prints(data.path(), &given),
             };
             let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or_default();
             if let Some(width) = width.filter(|_| *cut)

@@ -119,19 +119,15 @@ pub(super) async fn stop(clusters: &Clusters, clock: &Clock, grace: Duration) {
     }
 }
 
-/// The definitions of everything that lives in the simulated clusters, as YAML documents: with them,
-/// the landscape's controllers work on any Kubernetes API server.
-pub fn definitions() -> anyhow::Result<String> {
+/// The definitions of everything that lives in the simulated clusters: with them, the landscape's controllers work on any Kubernetes
+/// API server.
+#[must_use]
+pub fn definitions() -> Vec<serde_json::Value> {
     let all = simulators::garden::definitions()
         .into_iter()
         .chain(simulators::lifecycle_manager::definitions())
         .chain(simulators::runtime::definitions());
-    let mut text = String::new();
-    for definition in all {
-        text += "---\n";
-        text += &serde_saphyr::to_string(&definition).context("a definition cannot be written")?;
-    }
-    Ok(text)
+    all.collect()
 }
 
 fn issuer_settings(

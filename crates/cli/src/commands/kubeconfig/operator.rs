@@ -10,7 +10,7 @@ use super::{
     super::which::{self, IdMatch},
     KubeconfigFile,
 };
-use crate::{client::Client, confirm::Confirmation, output, view::Runtime};
+use crate::{call_error::NotFound, client::Client, confirm::Confirmation, output, view::Runtime};
 
 /// Regions of the platform whose runtimes only people in the EU may touch.
 const EU_ONLY: [&str; 2] = ["cf-eu11", "cf-ch20"];
@@ -24,7 +24,7 @@ pub(super) struct OfOperator {
     /// The subaccount.
     #[arg(short, long, value_name = "ID", group = "chosen", requires = "account")]
     subaccount: Option<String>,
-    /// The runtime: its id, the beginning of it, or its name.
+    /// The runtime: its id, a prefix of it, or its name.
     #[arg(short, long, value_name = "ID", group = "chosen", requires = "account")]
     runtime_id: Option<String>,
     /// The Shoot.
@@ -90,7 +90,7 @@ impl OfOperator {
         let query: Vec<_> = given.chain([("op_detail", "last".to_owned())]).collect();
         let mut found = client.runtimes_seen(&query).await?;
         match found.len() {
-            0 => bail!("no runtimes matched the input options"),
+            0 => Err(NotFound::new("no runtimes matched the input options").into()),
             1 => Ok(found.remove(0)),
             several => bail!("multiple runtimes ({several}) matched the input options"),
         }
@@ -112,7 +112,7 @@ fn name_in(kubeconfig: &str, shoot: &str) -> anyhow::Result<String> {
     };
     let Some(name) = name.filter(plain).or_else(|| Some(shoot).filter(plain)) else {
         let shoot = output::harmless(shoot, "");
-        bail!("the Shoot's name \"{shoot}\" is no name of a file: say one with --output");
+        bail!("the Shoot's name \"{shoot}\" cannot be a file name: choose one with --output");
     };
     Ok(name.to_owned())
 }
@@ -129,7 +129,7 @@ mod tests {
         for odd in ["../x", "/etc/x", ".hidden", ""] {
             assert_eq!(name_in(&named(odd), "c-1").unwrap(), "c-1", "{odd}");
             let error = name_in(&named(odd), odd).unwrap_err().to_string();
-            assert!(error.contains("is no name of a file"), "{odd}: {error}");
+            assert!(error.contains("cannot be a file name"), "{odd}: {error}");
         }
     }
 }

@@ -43,10 +43,10 @@ const FIELDS: [&str; 9] = [
 /// Show the calls that the simulated systems received.
 #[derive(Args)]
 pub(super) struct Ledger {
-    /// Only lines behind this one.
+    /// Only lines after this one.
     #[arg(long, value_name = "SEQUENCE", default_value_t = 0)]
     after: u64,
-    /// How many at most.
+    /// The number of entries at most.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
     limit: u32,
     /// Only calls of this system.
@@ -64,7 +64,7 @@ pub(super) struct Ledger {
     /// Only the newest N lines; the filters count afterwards.
     #[arg(long, value_name = "N", conflicts_with = "after", value_parser = clap::value_parser!(u32).range(1..=1000))]
     tail: Option<u32>,
-    /// Go on with what happens; with -o json, one line of JSON for each; with -o yaml, one document.
+    /// Follow new calls; with -o json one line of JSON for each, with -o yaml one document.
     #[arg(short, long, visible_alias = "follow", short_alias = 'f')]
     watch: bool,
 }

@@ -10,16 +10,16 @@ use crate::{
     output::{self, Format, Head, Layout},
 };
 
-/// List what a system keeps, or show or delete one thing.
+/// List the objects of a system, or show or delete one.
 #[derive(Args)]
 pub(super) struct Objects {
     /// The system.
     system: String,
     /// The kind of object, for example runtime.
     kind: Option<String>,
-    /// Its id.
+    /// The id of the object.
     id: Option<String>,
-    /// Delete it.
+    /// Delete the object.
     #[arg(long, requires = "id")]
     delete: bool,
     #[command(flatten)]

@@ -19,15 +19,15 @@ use crate::{
 /// How to serve it.
 #[derive(Args)]
 pub(super) struct Serve {
-    /// The first of four ports; the landscape has the third, its clusters the fourth, as with `kcp up`.
+    /// The first of four ports, as with `kcp up`: the landscape uses the third, its clusters the fourth.
     #[arg(long, value_name = "N", default_value_t = 8080)]
     port: u16,
-    /// How many times faster than watchable the simulated world is, or "max".
+    /// The speed of the simulated systems: a factor, or "max" for no delays at all.
     #[arg(long, value_name = "X", default_value = "1")]
     speed: Speed,
     #[command(flatten)]
     garden: GardenArgs,
-    /// A settings file, as in config/broker.toml.
+    /// The settings file, as in config/broker.toml.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }

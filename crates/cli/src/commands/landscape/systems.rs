@@ -8,7 +8,7 @@ use crate::{
     output::{Format, Head, Layout},
 };
 
-/// List the simulated systems: their health, their trouble, their calls.
+/// List the simulated systems with their health, trouble and calls.
 #[derive(Args)]
 pub(super) struct Systems {}
 

@@ -1,6 +1,6 @@
 //! Making trouble, and ending it.
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use reqwest::Method;
 use serde_json::{Map, Value, json};
 
@@ -8,10 +8,10 @@ use super::{cells, items};
 use crate::{
     client::Client,
     hint,
-    output::{self, Format, Head, Layout},
+    output::{Format, Head, Layout},
 };
 
-/// List trouble, make some, or end it.
+/// List, make or end trouble.
 #[derive(Args)]
 pub(super) struct Trouble {
     #[command(subcommand)]
@@ -20,40 +20,62 @@ pub(super) struct Trouble {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List what has not ended.
+    /// List trouble that has not ended.
     List,
     Make(Box<Make>),
-    /// End one, or all.
+    /// End one trouble, or all.
     End {
-        /// Its number; all of it without one.
+        /// The number of the trouble; all without it.
         id: Option<u64>,
     },
 }
 
-/// Make a system misbehave for so many calls or seconds.
+/// What can happen to calls, as the landscape names it.
+const KINDS: [&str; 17] = [
+    "slow",
+    "uneven",
+    "silent",
+    "down",
+    "busy",
+    "status",
+    "reset",
+    "lost-answer",
+    "malformed",
+    "mistyped",
+    "truncated",
+    "duplicate",
+    "phantom",
+    "partial",
+    "stale-read",
+    "token-expire",
+    "unguarded",
+];
+
+/// Make a system misbehave for a number of calls or seconds.
 #[derive(Args)]
+#[command(group(ArgGroup::new("limit").args(["calls", "seconds", "nth"]).required(true).multiple(true)))]
 struct Make {
     /// The system, as `kcp landscape systems` lists them.
     system: String,
-    /// What happens: slow, uneven, silent, down, busy, status, reset, lost-answer, malformed, mistyped,
-    /// truncated, duplicate, phantom, partial, stale-read, token-expire, unguarded.
+    /// What happens to the calls.
+    #[arg(value_parser = KINDS)]
     kind: String,
-    /// How many calls meet it.
-    #[arg(long, value_name = "N", required_unless_present_any = ["seconds", "nth"])]
+    /// The number of calls that are affected.
+    #[arg(long, value_name = "N")]
     calls: Option<u64>,
-    /// Which call is the first to meet it, counted from 1; only that one unless --calls says more.
+    /// The first call that is affected, counted from 1; only that one unless --calls is given.
     #[arg(long, value_name = "N")]
     nth: Option<u64>,
-    /// How long it lasts.
+    /// How many seconds the trouble lasts.
     #[arg(long, value_name = "N")]
     seconds: Option<u64>,
-    /// When it begins, in seconds from now.
+    /// How many seconds from now the trouble begins.
     #[arg(long, value_name = "N")]
     after_seconds: Option<u64>,
-    /// Let it come and go: there for so many milliseconds, gone for so many.
+    /// Turn the trouble on and off, for so many milliseconds each.
     #[arg(long, value_name = "N")]
     flap_ms: Option<u64>,
-    /// How likely a call meets it.
+    /// The probability that a call is affected, from 0 to 1.
     #[arg(long, value_name = "P")]
     probability: Option<f64>,
     /// Only calls with this method.
@@ -65,7 +87,7 @@ struct Make {
     /// Only calls with this text in their body.
     #[arg(long)]
     body: Option<String>,
-    /// More about what happens, for example `delay_ms=5000` or `status=502`.
+    /// A parameter of the trouble, for example `delay_ms=5000` or `status=502`.
     #[arg(long = "with", value_name = "NAME=VALUE", value_parser = pair)]
     with: Vec<(String, Value)>,
 }
@@ -90,7 +112,8 @@ impl Trouble {
                 let path = id.map_or("/troubles".into(), |id| format!("/troubles/{id}"));
                 client.change("ending trouble", Method::DELETE, &path, None).await?;
                 let which = id.map_or("all trouble".into(), |id| format!("trouble {id}"));
-                output::print(&format!("{which} has ended\n"))
+                let name = id.map(|id| id.to_string()).unwrap_or_default();
+                format.show(&json!({ "ended": id }), &name, || format!("{which} has ended\n"))
             }
         }
     }

@@ -33,16 +33,16 @@ const HEAD: [Head; 10] = [
 /// Which operations to list.
 #[derive(Args)]
 pub(super) struct List {
-    /// How many at most.
+    /// The number of entries at most.
     #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=500))]
     limit: u32,
-    /// Only those behind this one.
+    /// Only operations after this one.
     #[arg(long, value_name = "ID")]
     after: Option<String>,
-    /// Only those in this state, for example "in progress".
+    /// Only operations in this state, for example "in progress".
     #[arg(long)]
     state: Option<String>,
-    /// Only those of this instance: its id, the beginning of it, or the name of its runtime.
+    /// Only operations of this instance: its id, or the name or Shoot of its runtime.
     #[arg(long, value_name = "ID")]
     instance: Option<String>,
 }
@@ -56,12 +56,10 @@ impl List {
         }
         query.extend(self.state.map(|state| ("state", state)));
         if let Some(instance) = self.instance {
-            // Jobs and removed instances are no runtimes, and have operations.
-            let found = if Uuid::parse_str(&instance).is_ok() {
-                None
-            } else {
-                which::worked_on(client, &instance, IdMatch::Part).await?
-            };
+            // Jobs and removed instances are no runtimes, and have operations. A whole id needs no look-up that succeeds.
+            let found = which::worked_on(client, &instance, IdMatch::Part).await;
+            let found =
+                if Uuid::parse_str(&instance).is_ok() { found.ok().flatten() } else { found? };
             query.push(("instance", found.unwrap_or(instance)));
         }
         let mut answer = client.list(&query).await?;

@@ -21,9 +21,9 @@ use crate::{
 
 #[derive(Subcommand)]
 pub(crate) enum Unstuck {
-    /// Ask one to end at its next step boundary.
+    /// Cancel an operation: it ends before its next step.
     Cancel(Request),
-    /// Continue one that has failed or was canceled, as a new operation: finished stages stay finished.
+    /// Retry a failed or canceled operation as a new one; finished stages are not repeated.
     Retry {
         #[command(flatten)]
         request: Request,
@@ -31,7 +31,7 @@ pub(crate) enum Unstuck {
         #[arg(short, long)]
         watch: bool,
     },
-    /// Let a removal go on without a step that fails or waits; what the step would have removed is left over.
+    /// Skip a step of a removal that fails or waits; what it would have removed is listed as a leftover.
     Skip {
         #[command(flatten)]
         request: Request,
@@ -39,13 +39,13 @@ pub(crate) enum Unstuck {
         #[arg(long)]
         step: String,
     },
-    /// End one as failed now, whatever its step does. A call that is on its way is not taken back.
+    /// Fail an operation at once, whatever its step does. A call in flight is not undone.
     Abandon(Request),
 }
 
 #[derive(Args)]
 pub(crate) struct Request {
-    /// The operation: its id, the beginning or end of it, or a runtime for its newest one.
+    /// The operation: its id or a part of it, or a runtime for its newest one.
     #[arg(value_name = "OPERATION")]
     id: String,
     #[command(flatten)]
@@ -59,7 +59,7 @@ impl Request {
     async fn unfinished(&self, client: &Client) -> anyhow::Result<(OperationId, String)> {
         let (id, state, called) = self.looked_up(client).await?;
         if ["succeeded", "failed", "canceled"].contains(&state.as_str()) {
-            bail!("operation {id} has ended: it is {state}");
+            bail!("operation {id} has ended already: {state}");
         }
         Ok((id, called))
     }

@@ -44,22 +44,22 @@ const OPERATIONS: [Head; 7] = [
 /// Which rounds are listed.
 #[derive(Args)]
 pub(super) struct List {
-    /// Only those of these runtimes: ids, their beginnings, or names.
+    /// Only these runtimes: ids, prefixes of ids, or names.
     #[arg(short, long, value_delimiter = ',', value_name = "ID")]
     runtime_id: Vec<String>,
-    /// Only those of these Shoots.
+    /// Only these Shoots.
     #[arg(short = 'c', long, value_delimiter = ',')]
     shoot: Vec<String>,
-    /// Only those with these statuses.
+    /// Only these statuses.
     #[arg(short = 'S', long, value_delimiter = ',')]
     status: Vec<String>,
-    /// Only those that began before this: 2026/12/31 22:00:00 or 2026/12/31.
+    /// Only those that started before this time: 2026/12/31 22:00:00 or 2026/12/31.
     #[arg(long, value_name = "TIME", value_parser = time)]
     before: Option<Timestamp>,
-    /// Only those that began after this.
+    /// Only those that started after this time.
     #[arg(long, value_name = "TIME", value_parser = time)]
     after: Option<Timestamp>,
-    /// Only so many, the newest.
+    /// Only the newest N.
     #[arg(long, value_name = "NUMBER")]
     last: Option<u32>,
     /// table, wide, json, yaml, name, custom=HEADER:PATH[,…], or known: the columns of the known client.
@@ -99,7 +99,7 @@ impl List {
 /// One round.
 #[derive(Args)]
 pub(super) struct Info {
-    /// The round, by its id or a part of it.
+    /// The reconciliation: its scheduling id or a part of it.
     #[arg(short = 'i', long, value_name = "ID")]
     scheduling_id: String,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].

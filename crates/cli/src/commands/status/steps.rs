@@ -15,7 +15,7 @@ const SLOWEST: [Head; 8] = [
     Head::Fixed("STEP"),
     Head::Fixed("KIND"),
     Head::Fixed("MEDIAN"),
-    Head::Fixed("95 OF 100"),
+    Head::Fixed("P95"),
     Head::Wide("FAILED"),
     Head::Wide("RUNS"),
     Head::Wide("RETRIES"),
@@ -25,23 +25,23 @@ const FAILING: [Head; 8] = [
     Head::Fixed("STEP"),
     Head::Fixed("KIND"),
     Head::Wide("MEDIAN"),
-    Head::Wide("95 OF 100"),
+    Head::Wide("P95"),
     Head::Fixed("FAILED"),
     Head::Fixed("RUNS"),
     Head::Fixed("RETRIES"),
     Head::Wide("OPERATIONS"),
 ];
 
-/// Show the slowest steps of operations that ended lately, or those that fail most.
+/// Show the slowest steps of recent operations, or those that fail most often.
 #[derive(Args)]
 pub(super) struct Steps {
     /// The steps whose runs failed most often, instead of the slowest.
     #[arg(long)]
     failing: bool,
-    /// How many hours back operations have ended.
+    /// Operations that ended in the last N hours.
     #[arg(long, value_name = "N", default_value_t = 168, value_parser = clap::value_parser!(u32).range(1..=168))]
     hours: u32,
-    /// How many steps at most.
+    /// The number of steps at most.
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=500))]
     limit: u32,
     /// The steps of the provisioner instead of the broker's.

@@ -23,7 +23,7 @@ const HEAD: [Head; 7] = [
 /// Show how many operations of each plan succeeded, by day in UTC.
 #[derive(Args)]
 pub(super) struct Success {
-    /// How many days, today included.
+    /// The number of days, today included.
     #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=90))]
     days: u32,
     /// The operations of the provisioner instead of the broker's.

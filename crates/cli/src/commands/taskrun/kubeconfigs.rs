@@ -48,7 +48,7 @@ impl Kubeconfigs {
         let (run, given) = (Uuid::new_v4().to_string(), Mutex::default());
         if let Some(folder) = folder {
             if !folder.is_dir() {
-                bail!("--kubeconfig-dir {} is no folder", folder.display());
+                bail!("--kubeconfig-dir {} is not a folder", folder.display());
             }
             return Ok(Self { data, folder: folder.to_owned(), own: false, keep, run, given });
         }
@@ -56,7 +56,9 @@ impl Kubeconfigs {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&folder).with_context(|| format!("{} cannot be made", folder.display()))?;
+        builder
+            .create(&folder)
+            .with_context(|| format!("{} cannot be created", folder.display()))?;
         Ok(Self { data, folder, own: true, keep, run, given })
     }
 
@@ -65,7 +67,7 @@ impl Kubeconfigs {
         let shoot = &runtime.shoot_name;
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
         if shoot.is_empty() || !shoot.chars().all(plain) {
-            bail!("the Shoot's name \"{}\" is no name of a file", output::harmless(shoot, ""));
+            bail!("the Shoot's name \"{}\" cannot be a file name", output::harmless(shoot, ""));
         }
         let path = self.folder.join(format!("{shoot}.yaml"));
         if path.exists() {

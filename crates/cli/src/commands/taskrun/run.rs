@@ -38,7 +38,7 @@ pub(super) fn words(shell: Option<&str>, command: &[String]) -> Vec<String> {
 
 /// Refuses a program that is not there, before anything is begun.
 pub(super) fn check(words: &[String]) -> anyhow::Result<()> {
-    let program = words.first().context("no command is given: kcp taskrun -t all -- COMMAND")?;
+    let program = words.first().context("command missing: kcp taskrun -t all -- COMMAND")?;
     let found = if program.contains('/') {
         Path::new(program).is_file()
     } else {
@@ -46,7 +46,7 @@ pub(super) fn check(words: &[String]) -> anyhow::Result<()> {
         env::split_paths(&path).any(|folder| folder.join(program).is_file())
     };
     if !found {
-        bail!("{program} is not found in the search path");
+        bail!("{program}: not found in the PATH");
     }
     Ok(())
 }

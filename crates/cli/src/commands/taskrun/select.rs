@@ -36,7 +36,10 @@ impl Selector {
         for (key, field) in PATTERNS {
             let Some(text) = text(key) else { continue };
             let pattern = Regex::new(text);
-            patterns.push((pattern.with_context(|| format!("{key} {text} is no pattern"))?, field));
+            patterns.push((
+                pattern.with_context(|| format!("{key}: invalid regular expression {text}"))?,
+                field,
+            ));
         }
         let words = WORDS.iter().filter_map(|(key, field)| Some((text(key)?.to_owned(), *field)));
         Ok(Self { patterns, words: words.collect() })

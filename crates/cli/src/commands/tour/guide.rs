@@ -50,7 +50,7 @@ impl Guide {
         match typed.recv().await {
             Some(line) if line.trim().is_empty() => Ok(()),
             Some(_) => bail!("left before the end"),
-            None => bail!("left before the end: there was no answer; --yes walks without asking"),
+            None => bail!("left before the end: there was no answer; --yes does not pause"),
         }
     }
 
