@@ -24,7 +24,7 @@ use tokio::sync::Mutex;
 
 use crate::{
     checker::Verdict,
-    nemesis::{EVERYTHING, FREEZES, SILENCE, Temper},
+    nemesis::{EVERYTHING, FREEZES, LONG_FREEZES, SILENCE, Temper},
     trial::Trial,
 };
 
@@ -73,6 +73,11 @@ async fn p01_to_p09_hold_while_replicas_and_the_database_die() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn p24_a_database_that_freezes_leaves_nothing_behind() {
     endure(FREEZES, Duration::from_secs(15)).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn p24_a_database_that_freezes_for_many_leases_leaves_nothing_behind() {
+    endure(LONG_FREEZES, Duration::from_secs(30)).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -23,6 +23,8 @@ pub(crate) struct Temper {
     pub cuts: u32,
     /// How often the database freezes: it answers nothing, and no connection breaks.
     pub freezes: u32,
+    /// How many leases a freeze lasts at least; at most two more.
+    pub freeze_leases: u32,
     /// How often the database is stopped, spread over the time.
     pub outages: u32,
     /// The longest time between two deeds.
@@ -37,6 +39,7 @@ pub(crate) const EVERYTHING: Temper = Temper {
     terminations: 20,
     cuts: 40,
     freezes: 6,
+    freeze_leases: 1,
     outages: 4,
     rest: Duration::from_millis(800),
 };
@@ -49,6 +52,7 @@ pub(crate) const PAUSES: Temper = Temper {
     terminations: 0,
     cuts: 0,
     freezes: 0,
+    freeze_leases: 1,
     outages: 0,
     rest: Duration::from_millis(500),
 };
@@ -61,9 +65,14 @@ pub(crate) const FREEZES: Temper = Temper {
     terminations: 0,
     cuts: 0,
     freezes: 1,
+    freeze_leases: 1,
     outages: 0,
     rest: Duration::from_millis(500),
 };
+
+/// A database that stays frozen until every lease, statement and wait for a connection is over several times.
+pub(crate) const LONG_FREEZES: Temper =
+    Temper { freeze_leases: 8, rest: Duration::from_secs(4), ..FREEZES };
 
 /// Mostly commits without an answer.
 pub(crate) const SILENCE: Temper = Temper {
@@ -73,6 +82,7 @@ pub(crate) const SILENCE: Temper = Temper {
     terminations: 3,
     cuts: 3,
     freezes: 0,
+    freeze_leases: 1,
     outages: 0,
     rest: Duration::from_millis(200),
 };
@@ -149,7 +159,7 @@ async fn act(trial: &mut Trial, temper: Temper) {
     } else if falls_on(cuts) {
         cut(trial, at);
     } else {
-        freeze(trial).await;
+        freeze(trial, temper.freeze_leases).await;
     }
 }
 
@@ -214,11 +224,11 @@ fn cut(trial: &mut Trial, at: usize) {
 }
 
 /// Lets the database stand still for longer than leases live.
-async fn freeze(trial: &mut Trial) {
+async fn freeze(trial: &mut Trial, leases: u32) {
     trial.did("freezes");
     let from = trial.clock.now();
     trial.server.freeze().await;
-    trial.clock.sleep(LEASE.mul_f64(1.0 + 2.0 * trial.random.f64())).await;
+    trial.clock.sleep(LEASE.mul_f64(f64::from(leases) + 2.0 * trial.random.f64())).await;
     trial.server.thaw().await;
     trial.outages.push((from, trial.clock.now()));
 }
