@@ -120,8 +120,13 @@ impl Broker {
             let all = detail == Detail::All || known.is_removed();
             Some(worth_opening(grouped.get(known.instance())?, all))
         });
-        let opened: Vec<Uuid> = opened.flatten().collect();
-        let contents = store.readable_contents(&opened).await?;
+        let opened: Vec<&OperationRecord> = opened.flatten().collect();
+        let ids = |records: &[&OperationRecord]| -> Vec<Uuid> {
+            records.iter().map(|it| it.snapshot.id).collect()
+        };
+        let with_input: Vec<_> =
+            opened.iter().copied().filter(|it| it.has_listed_input()).collect();
+        let contents = store.readable_data(&ids(&opened), &ids(&with_input)).await?;
         let mut contents: HashMap<Uuid, _> =
             contents.into_iter().map(|content| (content.operation, content)).collect();
         for operation in grouped.values_mut().flatten() {

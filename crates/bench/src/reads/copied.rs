@@ -33,6 +33,7 @@ const OPERATIONS: &[Column] = &[
     ("instance", Text("instance")),
     ("kind", Text("kind")),
     ("data_version", Same("1")),
+    ("epoch", Same("1")),
     ("lane", Text("lane")),
     ("state", Text("state")),
     ("due_at", Time("due_at", "")),

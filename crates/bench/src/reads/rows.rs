@@ -32,9 +32,9 @@ mod sqlite {
             value->>'standing'
         FROM json_each($1)";
     pub(super) const OPERATIONS: &str = "
-        INSERT INTO operations (id, root, instance, kind, data_version, lane, state, due_at, created_at, started_at,
+        INSERT INTO operations (id, root, instance, kind, data_version, epoch, lane, state, due_at, created_at, started_at,
             updated_at, ended_at)
-        SELECT unhex(value->>'id'), unhex(value->>'id'), value->>'instance', value->>'kind', 1, value->>'lane',
+        SELECT unhex(value->>'id'), unhex(value->>'id'), value->>'instance', value->>'kind', 1, 1, value->>'lane',
             value->>'state', value->>'due_at', value->>'created_at', value->>'created_at',
             COALESCE(value->>'ended_at', value->>'created_at'), value->>'ended_at'
         FROM json_each($1)";

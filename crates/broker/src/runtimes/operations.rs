@@ -1,7 +1,7 @@
 //! Operations as the list of runtimes has them.
 //!
 //! What a reader would get wrong: input and data of an operation are opened only where something of them is listed, and each of them is read
-//! once. Dry runs of upgrades are not listed at all: they change nothing.
+//! once. The inputs of most operations have nothing that is listed, and are the largest of all that could be opened. Dry runs of upgrades are not listed at all: they change nothing.
 
 use std::collections::HashMap;
 
@@ -73,6 +73,7 @@ impl OperationRecord {
 
     /// Keeps the listed part of its input and data. What cannot be read is left out, so that one operation does not hide a page of runtimes.
     pub(super) fn open(&mut self, content: Content) {
+        // There is nothing to read where nothing of it is listed.
         let input: Input = serde_json::from_slice(&content.input).unwrap_or_default();
         let data: Data = serde_json::from_slice(&content.data).unwrap_or_default();
         let deeper = data.details.map(|details| *details).unwrap_or_default();
@@ -88,6 +89,15 @@ impl OperationRecord {
             applied_version: applied,
         };
         (self.snapshot.input, self.snapshot.data) = (content.input, content.data);
+    }
+
+    /// Whether something of its input may be listed: whether it suspends, its orchestration, what an import has noted, or the provider that a
+    /// failure names. An operation that was imported was never owned here, and one that continues it has its input.
+    pub(super) fn has_listed_input(&self) -> bool {
+        let Snapshot { id, root, epoch, failure, .. } = &self.snapshot;
+        let of_import = *epoch == 0 || root != id;
+        let of_kind = self.kind() == DEPROVISION || is_upgrade(&self.snapshot);
+        of_kind || of_import || failure.is_some()
     }
 
     pub(super) fn kind(&self) -> &str {
@@ -137,7 +147,7 @@ fn is_listed(kind: &str) -> bool {
 
 /// The operations of an instance whose input and data are worth opening: those that are listed, and the one that has the version of
 /// Kyma; without `all`, only those of the kind of the last one.
-pub(super) fn worth_opening(own: &[OperationRecord], all: bool) -> Vec<Uuid> {
+pub(super) fn worth_opening(own: &[OperationRecord], all: bool) -> Vec<&OperationRecord> {
     let all = all || own.iter().any(OperationRecord::is_in_doubt);
     let only = if all { None } else { last(own).map(OperationRecord::kind) };
     let kinds = [PROVISION, DEPROVISION, UPDATE, UPGRADE_KYMA, UPGRADE_CLUSTER].into_iter();
@@ -153,5 +163,5 @@ pub(super) fn worth_opening(own: &[OperationRecord], all: bool) -> Vec<Uuid> {
                 || kyma == Some(it.snapshot.id)
         })
     };
-    kinds.flat_map(of_kind).map(|(_, it)| it.snapshot.id).collect()
+    kinds.flat_map(of_kind).map(|(_, it)| it).collect()
 }

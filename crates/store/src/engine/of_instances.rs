@@ -61,23 +61,29 @@ macro_rules! of_ids {
 const IDS_POSTGRES: &str = of_ids!("= ANY ($1)");
 const IDS_SQLITE: &str = of_ids!("IN (SELECT unhex(value) FROM json_each($1))");
 
+// $2: of which the input is read too. A large value that is not wanted is not fetched.
 macro_rules! contents {
-    ($any:literal) => {
+    ($any:literal, $with_input:literal) => {
         concat!(
-            "SELECT i.operation_id, i.input, d.data FROM operation_inputs i
+            "SELECT i.operation_id, CASE WHEN i.operation_id ",
+            $with_input,
+            " THEN i.input END AS input, d.data FROM operation_inputs i
              JOIN operation_data d ON d.operation_id = i.operation_id WHERE i.operation_id ",
             $any
         )
     };
 }
-const CONTENTS_POSTGRES: &str = contents!("= ANY ($1)");
-const CONTENTS_SQLITE: &str = contents!("IN (SELECT unhex(value) FROM json_each($1))");
+const CONTENTS_POSTGRES: &str = contents!("= ANY ($1)", "= ANY ($2)");
+const CONTENTS_SQLITE: &str = contents!(
+    "IN (SELECT unhex(value) FROM json_each($1))",
+    "IN (SELECT unhex(value) FROM json_each($2))"
+);
 
 /// Input and data of an operation. Neither is printed: both hold secrets.
 pub struct Content {
     /// The operation.
     pub operation: OperationId,
-    /// The request.
+    /// The request; empty where it was not to be read.
     pub input: Vec<u8>,
     /// Data of the steps.
     pub data: Vec<u8>,
@@ -86,7 +92,7 @@ pub struct Content {
 #[derive(FromRow)]
 struct ContentRow {
     operation_id: Uuid,
-    input: Vec<u8>,
+    input: Option<Vec<u8>>,
     data: Vec<u8>,
 }
 
@@ -133,12 +139,21 @@ impl EngineStore {
 
     /// Input and data of some operations, in no order; an error when one of them cannot be read.
     pub async fn contents(&self, ids: &[OperationId]) -> Result<Vec<Content>, Error> {
-        let found = self.sealed_contents(ids).await?;
+        let found = self.sealed_contents(ids, ids).await?;
         found.iter().map(|row| row.open(&self.sealer)).collect()
     }
 
     /// The same without those that cannot be read: one of them must not fail a page.
     pub async fn readable_contents(&self, ids: &[OperationId]) -> Result<Vec<Content>, Error> {
+        self.readable_data(ids, ids).await
+    }
+
+    /// The data of some operations, and of some of them also the input. Opening what nobody looks at costs more than reading the rows.
+    pub async fn readable_data(
+        &self,
+        ids: &[OperationId],
+        with_input: &[OperationId],
+    ) -> Result<Vec<Content>, Error> {
         let opened = |row: &ContentRow| match row.open(&self.sealer) {
             Ok(content) => Some(content),
             Err(error) => {
@@ -146,17 +161,22 @@ impl EngineStore {
                 None
             }
         };
-        Ok(self.sealed_contents(ids).await?.iter().filter_map(opened).collect())
+        Ok(self.sealed_contents(ids, with_input).await?.iter().filter_map(opened).collect())
     }
 
-    async fn sealed_contents(&self, ids: &[OperationId]) -> Result<Vec<ContentRow>, Error> {
+    async fn sealed_contents(
+        &self,
+        ids: &[OperationId],
+        with_input: &[OperationId],
+    ) -> Result<Vec<ContentRow>, Error> {
         Ok(match self.database.reader() {
             Backend::Postgres(pool) => {
-                sqlx::query_as(CONTENTS_POSTGRES).bind(ids).fetch_all(pool).await?
+                let query = sqlx::query_as(CONTENTS_POSTGRES).bind(ids);
+                query.bind(with_input).fetch_all(pool).await?
             }
             Backend::Sqlite(pool) => {
-                let ids = read::listed(ids.iter())?;
-                sqlx::query_as(CONTENTS_SQLITE).bind(ids).fetch_all(pool).await?
+                let query = sqlx::query_as(CONTENTS_SQLITE).bind(read::listed(ids.iter())?);
+                query.bind(read::listed(with_input.iter())?).fetch_all(pool).await?
             }
         })
     }
@@ -166,7 +186,10 @@ impl ContentRow {
     fn open(&self, sealer: &Sealer) -> Result<Content, Error> {
         Ok(Content {
             operation: self.operation_id,
-            input: rows::open_input(sealer, self.operation_id, &self.input)?,
+            input: match &self.input {
+                Some(input) => rows::open_input(sealer, self.operation_id, input)?,
+                None => Vec::new(),
+            },
             data: rows::open_data(sealer, self.operation_id, &self.data)?,
         })
     }

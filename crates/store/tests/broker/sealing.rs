@@ -145,6 +145,11 @@ pub(crate) async fn p26_content_that_cannot_be_read_does_not_fail_its_page(b: Be
 
     assert_eq!(contents.iter().map(|content| content.operation).collect::<Vec<_>>(), [first]);
     assert_eq!(states.iter().map(|state| state.runtime).collect::<Vec<_>>(), [RUNTIME]);
+    // An input that is not wanted is not opened.
+    let mut data = b.engine.readable_data(&ids, &[first]).await.unwrap();
+    data.sort_by_key(|content| content.operation != first);
+    assert_eq!(data.iter().map(|content| content.operation).collect::<Vec<_>>(), ids);
+    assert_eq!(data.iter().map(|it| it.input.is_empty()).collect::<Vec<_>>(), [false, true]);
     // Who works with what an operation knows must not take it for nothing.
     assert!(matches!(b.engine.contents(&ids).await, Err(Error::Sealed(_))));
 }
