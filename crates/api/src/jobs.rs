@@ -3,16 +3,21 @@
 use axum::{
     Extension, Json, Router,
     body::Bytes,
-    extract::{Path, State},
+    extract::{Path, Query, State, rejection::QueryRejection},
     http::StatusCode,
     routing::{get, post},
 };
 use base::failure::chain;
-use broker::jobs::{self, JobView, Jobs, LastRun, StartedRun};
+use broker::jobs::{self, DetailPage, JobView, Jobs, LastRun, StartedRun};
+use domain::OperationId;
 use serde::{Deserialize, Serialize};
 
 use crate::{auth::Principal, error::Error};
 
+/// How many details a page has, unless the query says.
+const USUAL: u32 = 200;
+/// How many a page has at most.
+const MOST: u32 = 1_000;
 /// The job whose findings are the differences.
 const DRIFT: &str = "drift";
 
@@ -21,6 +26,7 @@ pub(crate) fn reading() -> Router<Jobs> {
     Router::new()
         .route("/jobs", get(list))
         .route("/jobs/{name}", get(find))
+        .route("/jobs/{name}/details", get(details))
         .route("/drift", get(drift))
 }
 
@@ -42,6 +48,16 @@ struct Differences {
     last_run: Option<LastRun>,
 }
 
+/// Which details.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DetailParams {
+    /// A run; the newest one, dry or not, when absent.
+    operation: Option<OperationId>,
+    limit: Option<u32>,
+    after: Option<u64>,
+}
+
 /// How a run is asked for.
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -56,6 +72,23 @@ async fn list(State(jobs): State<Jobs>) -> Result<Json<JobList>, Error> {
 
 async fn find(State(jobs): State<Jobs>, Path(name): Path<String>) -> Result<Json<JobView>, Error> {
     Ok(Json(jobs.find(&name).await?))
+}
+
+async fn details(
+    State(jobs): State<Jobs>,
+    Path(name): Path<String>,
+    query: Result<Query<DetailParams>, QueryRejection>,
+) -> Result<Json<DetailPage>, Error> {
+    let bad = |problem: String| Error::Bad { field: "the query", problem };
+    let Query(query) = query.map_err(|error| bad(error.body_text()))?;
+    let limit = query.limit.unwrap_or(USUAL);
+    if !(1..=MOST).contains(&limit) {
+        let problem = format!("must be between 1 and {MOST}");
+        return Err(Error::Bad { field: "limit", problem });
+    }
+    let after = query.after.unwrap_or_default();
+    let found = jobs.details(&name, query.operation, after, limit).await?;
+    found.map(Json).ok_or_else(|| Error::NotFound(format!("run of job {name}")))
 }
 
 async fn drift(State(jobs): State<Jobs>) -> Result<Json<Differences>, Error> {

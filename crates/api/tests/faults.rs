@@ -56,7 +56,7 @@ clusters: [{name: garden, cluster: {server: 'http://127.0.0.1:9'}}]
 users: [{name: garden, user: {token: garden}}]";
 
 /// Each route, and its status while everything is there.
-const ROUTES: [(&str, u16); 15] = [
+const ROUTES: [(&str, u16); 16] = [
     ("/events", 200),
     ("/archive", 200),
     ("/archive/i-1", 404),
@@ -65,6 +65,7 @@ const ROUTES: [(&str, u16); 15] = [
     ("/may-exist", 200),
     ("/jobs", 200),
     ("/jobs/drift", 200),
+    ("/jobs/drift/details", 404),
     ("/drift", 200),
     ("/answers/stuck", 200),
     ("/answers/steps", 200),
