@@ -61,6 +61,7 @@ const BROKER: &[Row] = &[
     ("delete", "/may-exist/{id}", "", Operators(OPERATIONS_WRITE)),
     ("get", "/jobs", "", Operators(OPERATIONS_READ)),
     ("get", "/jobs/{name}", "", Operators(OPERATIONS_READ)),
+    ("get", "/jobs/{name}/details", "", Operators(OPERATIONS_READ)),
     ("post", "/jobs/{name}/run", "{}", Operators(OPERATIONS_WRITE)),
     ("get", "/drift", "", Operators(OPERATIONS_READ)),
     ("get", "/answers/pool", "", Operators(OPERATIONS_READ)),
