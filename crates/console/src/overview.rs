@@ -55,7 +55,7 @@ pub(crate) async fn page(
         active.extend(stuck(&console, &present.stuck, &active).await);
     }
     attention_first(&mut active);
-    let left = Left::read(&console, &person, &active).await?;
+    let left = Left::read(&console, &person).await?;
     let failed: Vec<&Snapshot> =
         newest.iter().filter(|it| it.state == OperationState::Failed).take(LISTED).collect();
     let shown =

@@ -70,6 +70,11 @@ impl Broker {
         Ok(MayExistPage { may_exist: found.into_iter().map(MayExist::from).collect(), next })
     }
 
+    /// The number of those objects that no operation in progress has called for, counted up to `most`.
+    pub async fn may_exist_count(&self, most: u32) -> Result<u64, Error> {
+        Ok(self.parts().store.abandoned_creations(most).await?)
+    }
+
     /// Takes an entry off that list: an operator has found that the object does not exist or was removed.
     pub async fn settle(&self, call: Uuid) -> Result<(), Error> {
         if self.parts().store.forget_creation(call).await? {

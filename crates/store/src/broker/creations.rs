@@ -20,11 +20,24 @@ const OF_INSTANCE: &str = "
 const LIST: &str = "
     SELECT id, system, name, instance, operation_id, began_at, answer FROM creations
     WHERE id > $1 ORDER BY id LIMIT $2";
+// Each operation is looked up by its id: joined, the planner may read all of them.
+const ABANDONED: &str = "
+    SELECT count(*) FROM (
+        SELECT creations.id FROM creations
+        WHERE creations.id > $1 AND COALESCE(
+            (SELECT ended_at IS NOT NULL FROM operations WHERE operations.id = creations.operation_id), true)
+        ORDER BY creations.id LIMIT $2) counted";
 
 /// Every statement, with the index it goes by where that is not the primary key.
 #[cfg(test)]
-pub(super) const TEXTS: &[(&str, &str)] =
-    &[(BEGIN, ""), (ANSWER, ""), (FORGET, ""), (OF_INSTANCE, "creations_of_instance"), (LIST, "")];
+pub(super) const TEXTS: &[(&str, &str)] = &[
+    (BEGIN, ""),
+    (ANSWER, ""),
+    (FORGET, ""),
+    (OF_INSTANCE, "creations_of_instance"),
+    (LIST, ""),
+    (ABANDONED, ""),
+];
 
 /// A call that is about to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,5 +148,17 @@ impl BrokerStore {
             sqlx::query_as(LIST).bind(after).bind(i64::from(most)).fetch_all(pool).await
         })?;
         Ok(rows.into_iter().map(Creation::from).collect())
+    }
+
+    /// The number of calls whose result no operation has kept, and whose operation has ended or is gone; counted up to `most`.
+    pub async fn abandoned_creations(&self, most: u32) -> Result<u64, Error> {
+        let number: i64 = on!(self.database().reader(), |pool| {
+            sqlx::query_scalar(ABANDONED)
+                .bind(Uuid::nil())
+                .bind(i64::from(most))
+                .fetch_one(pool)
+                .await
+        })?;
+        Ok(number.unsigned_abs())
     }
 }

@@ -1,7 +1,7 @@
 //! Calls whose effect cannot be looked for: written down before they leave, forgotten with the commit that keeps their result.
 
 use engine::storage::CommitResult;
-use serde_json::json;
+use serde_json::{Value, json};
 use store::broker::{Creation, NewCreation};
 use uuid::Uuid;
 
@@ -51,6 +51,22 @@ pub(crate) async fn what_was_answered_is_told_and_what_is_forgotten_is_not(b: Be
     assert_eq!((left[0].id, left[0].answer.as_deref()), (answered, Some("910003")));
     assert_eq!((left[0].system.as_str(), left[0].name.as_str()), ("avs", "first"));
     assert_eq!(left[0].began_at, began_at);
+}
+
+pub(crate) async fn calls_of_operations_in_progress_are_not_counted_as_abandoned(b: Bench) {
+    let operation = b.order(&instance("one")).await;
+    for (name, operation) in
+        [("open", operation), ("gone", Uuid::now_v7()), ("more", Uuid::now_v7())]
+    {
+        let new = NewCreation { system: "avs", name, instance: "one", operation };
+        b.store.begin_creation(new).await.unwrap();
+    }
+
+    assert_eq!(b.store.abandoned_creations(10).await.unwrap(), 2);
+    assert_eq!(b.store.abandoned_creations(1).await.unwrap(), 1, "no more than are wanted");
+    let replica = b.hands.join().await;
+    b.hands.end(replica, "one", Value::Null).await;
+    assert_eq!(b.store.abandoned_creations(10).await.unwrap(), 3, "its operation has ended");
 }
 
 pub(crate) async fn pages_of_creations_follow_each_other(b: Bench) {
