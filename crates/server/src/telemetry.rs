@@ -1,4 +1,7 @@
 //! Log lines: readable on a terminal, JSON for machines. They go to standard error.
+//!
+//! A line that cannot be written is dropped: by default, the failure would be printed to the same place with `eprintln!`, which
+//! panics, and a step that panics fails its operation.
 
 use std::io::IsTerminal;
 
@@ -17,6 +20,7 @@ pub(crate) fn filter(text: &str) -> anyhow::Result<EnvFilter> {
 pub fn start(log: &str, format: Format) -> anyhow::Result<()> {
     let lines = tracing_subscriber::fmt()
         .with_env_filter(filter(log)?)
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal())
         .with_writer(std::io::stderr);
     let started = match format {

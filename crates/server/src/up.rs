@@ -28,7 +28,7 @@ mod tenants_tests;
 #[cfg(test)]
 pub(crate) mod testing;
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{io::Write as _, path::PathBuf, sync::Arc, time::Duration};
 
 use anyhow::Context;
 use api::router::shielded;
@@ -121,7 +121,8 @@ pub async fn run(options: Options) -> anyhow::Result<()> {
         unfinished: up.broker.unfinished,
     });
     crate::shutdown::requested().await?;
-    eprintln!("stopping; once more stops at once");
+    // Not `eprintln!`, which panics when its line cannot be written.
+    let _ = writeln!(std::io::stderr(), "stopping; once more stops at once");
     tokio::select! {
         () = up.stop() => Ok(()),
         again = crate::shutdown::requested() => {

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{KCP, Running, free_ports, start};
+use crate::support::{KCP, Running, free_ports, start, start_with_log};
 
 fn up(data: &Path, port: u16, speed: &str) -> Running {
     start(&["up", "--speed", speed], data, port)
@@ -117,4 +117,21 @@ fn a_token_that_ran_out_is_renewed_with_the_password() {
     let refused = kcp(data, &["operations"]);
     let error = String::from_utf8(refused.stderr).unwrap();
     assert!(error.contains("issuer") && !error.contains("\"wrong\""), "{error}");
+}
+
+#[test]
+fn a_log_on_a_full_disk_stops_and_fails_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path();
+    let full = || Stdio::from(fs::File::options().write(true).open("/dev/full").unwrap());
+    let mut running = start_with_log(&["up", "--speed", "max"], data, free_ports(), full());
+
+    let ordered = kcp(data, &["provision", "--yes", "--plan", "aws", "--name", "dev", "--watch"]);
+
+    assert!(ordered.status.success(), "{}", String::from_utf8_lossy(&ordered.stderr));
+    let states: Vec<_> = operations(data).iter().map(|one| one["state"].clone()).collect();
+    assert_eq!(states, ["succeeded"]);
+    let pid = running.0.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert!(running.0.wait().unwrap().success());
 }

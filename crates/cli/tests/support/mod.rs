@@ -46,12 +46,17 @@ impl Drop for Running {
 
 /// Starts the program and returns as soon as it says that it runs.
 pub(crate) fn start(words: &[&str], data: &Path, port: u16) -> Running {
+    start_with_log(words, data, port, Stdio::null())
+}
+
+/// The same, with its log lines in a place of the test's choice.
+pub(crate) fn start_with_log(words: &[&str], data: &Path, port: u16, log: Stdio) -> Running {
     let mut child = Command::new(KCP)
         .args(words)
         .args(["--port", &port.to_string(), "--data"])
         .arg(data)
         .stdout(Stdio::piped())
-        .stderr(Stdio::null())
+        .stderr(log)
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

@@ -6,6 +6,7 @@
 use std::{
     ffi::OsString,
     fmt::Write as _,
+    io::Write as _,
     path::{Path, PathBuf},
 };
 
@@ -25,7 +26,8 @@ pub(super) fn print(greeting: &Greeting<'_>) {
     let here = std::env::current_dir().and_then(|here| here.canonicalize()).ok();
     let program = std::env::current_exe().and_then(|program| program.canonicalize()).ok();
     let program = program.filter(|program| !is_in_path(program, std::env::var_os("PATH")));
-    println!("{}", greeting.text(here.as_deref(), program.as_deref()));
+    // Not `println!`, which panics when nothing can be written.
+    let _ = writeln!(std::io::stdout(), "{}", greeting.text(here.as_deref(), program.as_deref()));
 }
 
 impl Greeting<'_> {

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod broker;
+mod full_disk;
 mod known_clients;
 #[path = "../support/platform.rs"]
 mod platform;
