@@ -42,12 +42,13 @@ const RESUME: &str = "
 const FINISH: &str = "
     UPDATE bindings SET state = 'active', credentials = $3, expires_at = $4, due_at = $4
     WHERE id = $1 AND attempt = $2 AND state = 'creating'";
-// An attempt in progress is not taken over before its time is over.
+// An attempt in progress is not taken over before its time is over. One that was given up is nobody's ($6).
 const REMOVE: &str = "
     UPDATE bindings SET state = 'removing', credentials = NULL, attempt = $2, due_at = $3
-    WHERE id = $1 AND (state = 'active' OR due_at <= $4 OR attempt = $5)";
-const POSTPONE: &str =
-    "UPDATE bindings SET due_at = $3 WHERE id = $1 AND attempt = $2 AND state = 'removing'";
+    WHERE id = $1 AND (state = 'active' OR due_at <= $4 OR attempt = $5 OR attempt = $6)";
+const POSTPONE: &str = "
+    UPDATE bindings SET due_at = $3, attempt = $4
+    WHERE id = $1 AND attempt = $2 AND state = 'removing'";
 const FORGET: &str = "DELETE FROM bindings WHERE id = $1 AND attempt = $2";
 const FIND: &str =
     concat!("SELECT ", columns!(), " FROM bindings WHERE instance = $1 AND binding = $2");
@@ -58,6 +59,9 @@ const DUE: &str = concat!(
     columns!(),
     " FROM bindings WHERE due_at <= $1 ORDER BY due_at, id LIMIT $2"
 );
+
+/// The attempt of a removal that was given up.
+const NOBODY: Uuid = Uuid::nil();
 
 /// Every statement, with the index it goes by where that is not the primary key.
 #[cfg(test)]
@@ -335,6 +339,7 @@ impl BrokerStore {
                 .bind(Moment::from(now + hold))
                 .bind(Moment::from(now))
                 .bind(own.map(|own| own.id))
+                .bind(NOBODY)
                 .execute(pool)
                 .await
                 .map(|done| done.rows_affected())
@@ -343,7 +348,7 @@ impl BrokerStore {
         Ok((taken == 1).then_some(attempt))
     }
 
-    /// Lets others try to remove a binding again after `wait`.
+    /// Gives an attempt up: the clean-up removes the binding after `wait`, and everybody who is asked to before.
     pub async fn postpone_unbinding(&self, attempt: Attempt, wait: Duration) -> Result<(), Error> {
         let due_at = Moment::from(self.clock.now() + wait);
         on!(self.database().writer(), |pool| {
@@ -351,6 +356,7 @@ impl BrokerStore {
                 .bind(attempt.binding)
                 .bind(attempt.id)
                 .bind(due_at)
+                .bind(NOBODY)
                 .execute(pool)
                 .await
                 .map(drop)

@@ -177,6 +177,11 @@ pub(crate) async fn of_many_who_clean_up_one_gets_each_binding(b: Bench) {
     }
 
     assert_eq!(b.store.due_bindings(10).await.unwrap(), []);
+    let expired = b.binding("one", "expired").await.unwrap();
+    let asked = b.store.begin_unbinding(expired.id, None, HOLD).await.unwrap();
+    let also = b.store.begin_unbinding(expired.id, None, HOLD).await.unwrap();
+    assert!(asked.is_some() && also.is_none(), "a removal that was given up is nobody's");
+    b.store.postpone_unbinding(asked.unwrap(), Duration::from_secs(30)).await.unwrap();
     b.wait(30);
     assert_eq!(b.store.due_bindings(10).await.unwrap().len(), 2);
     assert_eq!(b.store.due_bindings(1).await.unwrap().len(), 1);

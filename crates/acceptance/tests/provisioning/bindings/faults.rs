@@ -105,6 +105,22 @@ async fn an_unbind_that_does_not_get_through_ends_the_binding_and_the_clean_up_r
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_unbind_that_does_not_get_through_succeeds_when_it_is_asked_again() {
+    let runtime = Box::pin(BoundRuntime::start()).await;
+    runtime.bind("b-1").await.unwrap();
+    runtime.outside.trouble(RUNTIMES, 1_000, Kind::Down { refuse: false });
+    let error = runtime.unbind("b-1").await.unwrap_err();
+    assert!(matches!(error, Error::Runtime { .. }), "{error:?}");
+    let again = runtime.unbind("b-1").await.unwrap_err();
+    assert!(matches!(again, Error::Runtime { .. }), "it is still down: {again:?}");
+
+    runtime.outside.calm();
+    runtime.unbind("b-1").await.unwrap();
+
+    assert_eq!((runtime.made().len(), runtime.stored().await), (0, 0));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_bind_that_takes_too_long_is_given_up_and_leaves_nothing_behind() {
     let runtime = Box::pin(BoundRuntime::start()).await;
     for call in MAKING {
