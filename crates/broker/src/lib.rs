@@ -18,4 +18,4 @@ pub mod overrides;
 pub mod runtimes;
 
 pub use details::Details;
-pub use order::{Context, ContextChange, Order};
+pub use order::{Context, ContextChange, ContextRevisions, Order};

@@ -38,6 +38,35 @@ pub struct Order {
     /// The global account whose provider account pays, where the instance has moved to another one since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subscription_account: Option<String>,
+    /// How often values of the context were stored that no operation carries to the runtime.
+    #[serde(default, skip_serializing_if = "ContextRevisions::is_unset")]
+    pub context_revisions: ContextRevisions,
+}
+
+/// How often values of the context were stored beside or behind a suspension, of those that otherwise are stored by the end of a change.
+/// They are newer than the values of a change that was accepted before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContextRevisions {
+    /// The credentials for the BTP operator.
+    pub sm_operator_credentials: u32,
+    /// The licence.
+    pub license_type: u32,
+}
+
+impl ContextRevisions {
+    /// After these values were stored.
+    pub(crate) fn after(self, stored: &ContextChange) -> Self {
+        Self {
+            sm_operator_credentials: self.sm_operator_credentials
+                + u32::from(stored.sm_operator_credentials.is_some()),
+            license_type: self.license_type + u32::from(stored.license_type.is_some()),
+        }
+    }
+
+    fn is_unset(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Order {

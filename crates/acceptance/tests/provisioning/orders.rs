@@ -81,6 +81,7 @@ impl OrderSpec<'_> {
             shoot_name: shoot,
             dashboard_url: "https://dashboard.example.test".into(),
             subscription_account: None,
+            context_revisions: broker::ContextRevisions::default(),
             parameters: accepted.parameters,
             resolved: resolved.unwrap(),
         }

@@ -25,6 +25,15 @@ use Event::{Crash, Remove, Return, Suspend};
 
 /// The use cases on the database of a broker.
 pub(crate) fn use_cases(outside: &Outside, broker: &Broker) -> instances::Broker {
+    use_cases_suspending(outside, broker, SuspensionPlans::default())
+}
+
+/// The same, where the platform suspends instances of these plans.
+pub(crate) fn use_cases_suspending(
+    outside: &Outside,
+    broker: &Broker,
+    suspension: SuspensionPlans,
+) -> instances::Broker {
     instances::Broker::new(Parts {
         store: broker.store.clone(),
         operations: broker.store.engine().clone(),
@@ -38,7 +47,7 @@ pub(crate) fn use_cases(outside: &Outside, broker: &Broker) -> instances::Broker
             kubeconfig_label: None,
             trial_notice: None,
             legacy: None,
-            suspension: SuspensionPlans::default(),
+            suspension,
         },
         clock: outside.clock.clone(),
     })

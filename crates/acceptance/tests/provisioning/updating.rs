@@ -4,6 +4,7 @@ mod generated;
 mod life;
 mod queued;
 mod retried;
+mod suspended;
 mod table;
 pub(crate) mod trying;
 

@@ -94,6 +94,7 @@ pub(super) fn order(catalog: &Catalog, parts: &OrderSource<'_>) -> Result<Order,
         resolved,
         dashboard_url: parts.dashboard_url.to_owned(),
         subscription_account: moved.then(|| subscription.to_owned()),
+        context_revisions: crate::ContextRevisions::default(),
     })
 }
 

@@ -60,10 +60,11 @@ impl Broker {
         change: &ContextChange,
     ) -> Result<ChangedOrder, Error> {
         let stored: Order = serde_json::from_slice(&row.order)?;
-        let license_type = change.license_type.as_ref().or(stored.context.license_type.as_ref());
-        let change = ContextChange { license_type: license_type.cloned(), ..change.clone() };
-        let mut order = self.applied(&stored, &change);
-        self.parts().catalog.renew_versions(&mut order.resolved);
+        let mut order = self.applied(&stored, change);
+        let catalog = &self.parts().catalog;
+        let (nothing, license) = (parameters::Update::default(), &order.context.license_type);
+        order.resolved = catalog.resolve_again(&order.resolved, &nothing, license.as_deref());
+        catalog.renew_versions(&mut order.resolved);
         changed(row, &stored, order)
     }
 
@@ -73,7 +74,8 @@ impl Broker {
         let license = change.license_type.as_deref();
         let nothing = parameters::Update::default();
         let resolved = self.parts().catalog.resolve_again(&stored.resolved, &nothing, license);
-        Order { context, resolved, ..stored.clone() }
+        let context_revisions = stored.context_revisions.after(change);
+        Order { context, resolved, context_revisions, ..stored.clone() }
     }
 
     /// Stores the context of a change that no operation is accepted with; concurrent changes of the instance are kept.

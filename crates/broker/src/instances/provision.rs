@@ -274,6 +274,7 @@ impl Broker {
             shoot_name,
             shoot_domain,
             subscription_account: None,
+            context_revisions: crate::ContextRevisions::default(),
         })
     }
 }

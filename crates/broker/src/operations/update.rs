@@ -93,6 +93,10 @@ pub struct Data {
     /// got half-way.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub restores_plan: bool,
+    /// Whether the order for the provisioner names the purpose of the cluster. The release before did not, and a repetition of its order
+    /// under the same key must not differ.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub orders_purpose: bool,
     /// The operation that has ordered the change from the provisioner; one that continues it orders what has failed again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ordered_by: Option<Uuid>,

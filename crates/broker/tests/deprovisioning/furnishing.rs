@@ -98,6 +98,7 @@ pub(crate) fn order(at: usize, plan: &str) -> Order {
         shoot_domain: format!("c-{at}.kyma.example.test"),
         dashboard_url: String::new(),
         subscription_account: None,
+        context_revisions: broker::ContextRevisions::default(),
     }
 }
 

@@ -83,7 +83,8 @@ store::promises! { world::World on sqlite, postgres: {
         of_twenty_suspensions_at_once_one_operation_answers_all,
         the_same_order_finds_a_suspended_instance_there,
         the_next_cluster_has_the_versions_of_the_catalog,
-        a_next_cluster_keeps_a_kubernetes_that_is_newer_than_the_catalogs;
+        a_next_cluster_keeps_a_kubernetes_that_is_newer_than_the_catalogs,
+        values_that_no_change_carries_are_numbered_in_the_order;
     activity:
         a_trial_is_suspended_and_comes_back_by_its_context,
         the_context_of_a_suspension_is_kept_for_the_return,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use broker::{
     catalog::Defaults,
-    instances::{Broker, Caller, Error, Progress, pairs},
+    instances::{Broker, Caller, Error, Progress, Update, pairs},
     runtimes::RuntimesQuery,
 };
 use domain::OperationId;
@@ -15,7 +15,10 @@ use engine::{
 use futures::future::join_all;
 use serde_json::{Value, json};
 
-use crate::world::{StepReport, TRIAL, World, request, tenant};
+use crate::{
+    updating::change,
+    world::{StepReport, TRIAL, World, request, tenant},
+};
 
 impl World {
     async fn suspend(&self, instance: &str) -> OperationId {
@@ -357,4 +360,39 @@ pub(crate) async fn a_next_cluster_keeps_a_kubernetes_that_is_newer_than_the_cat
 
     let expected = [json!("1.32.4"), json!("flatcar"), json!("4.5.6"), json!(true), json!(true)];
     assert_eq!(versions, expected);
+}
+
+pub(crate) async fn values_that_no_change_carries_are_numbered_in_the_order(world: World) {
+    let broker = world.with_suspended(&["aws"]);
+    let caller = Caller::default();
+    world.made("i-1").await;
+    let credentials = json!({
+        "clientid": "d", "clientsecret": "hush", "sm_url": "https://sm.test", "url": "https://a.test",
+    });
+    let say = |context: Value| {
+        let request = Update { context: Some(context), ..change("i-1") };
+        broker.update(&caller, request)
+    };
+    let numbers = async || {
+        let row = world.store.find("i-1").await.unwrap().unwrap();
+        serde_json::from_slice::<Value>(&row.order).unwrap()["context_revisions"].clone()
+    };
+    let whole = json!({"sm_operator_credentials": credentials, "license_type": "A"});
+
+    let carried = say(whole.clone()).await.unwrap().operation.unwrap();
+    assert_eq!((numbers().await, say(json!({"origin": "o"})).await.is_ok()), (Value::Null, true));
+    say(json!({"active": false, "sm_operator_credentials": credentials})).await.unwrap();
+    assert_eq!(numbers().await, json!({"sm_operator_credentials": 1, "license_type": 0}));
+    say(json!({"license_type": "B"})).await.unwrap();
+    assert_eq!(numbers().await, json!({"sm_operator_credentials": 1, "license_type": 1}));
+
+    assert_eq!(world.ordered_as(&carried).await["order"]["context_revisions"], Value::Null);
+    world.end(&carried, State::Succeeded, vec![]).await;
+    let suspension = world.suspend("i-1").await;
+    world.end(&suspension, State::Succeeded, vec![]).await;
+    let back = world.unsuspend("i-1").await.unwrap();
+    world.end(&back, State::Succeeded, vec![]).await;
+    let next = say(whole).await.unwrap().operation.unwrap();
+    let known = world.ordered_as(&next).await["order"]["context_revisions"].clone();
+    assert_eq!(known, json!({"sm_operator_credentials": 1, "license_type": 1}));
 }

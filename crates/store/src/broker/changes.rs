@@ -36,6 +36,9 @@ pub struct InstanceChange {
     /// Parts of the order, by their JSON pointers: each is replaced, whatever else has changed in the order since it was read.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub order_fields: BTreeMap<String, Document>,
+    /// Fields of `order_fields` that keep a newer value: they are replaced only while their revision is the known one, or lower.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub revised_fields: BTreeMap<String, FieldRevision>,
     /// The plan that it is of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<InstancePlan>,
@@ -61,6 +64,22 @@ pub struct InstanceChange {
     /// The creation whose result this commit stores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created: Option<Uuid>,
+}
+
+/// The number of a value of the order, which is in the order too.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FieldRevision {
+    /// Where the number is: a JSON pointer. Zero if there is none.
+    pub at: String,
+    /// The number of the value that the change replaces.
+    pub known: u64,
+}
+
+impl FieldRevision {
+    fn is_outdated(&self, order: &Value) -> bool {
+        order.pointer(&self.at).and_then(Value::as_u64).unwrap_or_default() > self.known
+    }
 }
 
 /// The plan that an instance is of, as its row has it.
@@ -249,6 +268,9 @@ impl Changes {
         let mut order: Value =
             serde_json::from_slice(&order).map_err(|_| refused("cannot be read"))?;
         for (pointer, value) in &body.order_fields {
+            if body.revised_fields.get(pointer).is_some_and(|it| it.is_outdated(&order)) {
+                continue;
+            }
             let (parent, field) = pointer.rsplit_once('/').unwrap_or_default();
             let parent = order.pointer_mut(parent).and_then(Value::as_object_mut);
             let parent = parent.ok_or_else(|| refused("has no place for a changed field"))?;

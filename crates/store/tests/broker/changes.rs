@@ -1,7 +1,8 @@
 //! A step's changes to its instance land with its result, or not at all.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use engine::storage::CommitResult;
-use serde_json::json;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::bench::{Bench, instance};
@@ -125,4 +126,40 @@ pub(crate) async fn what_a_change_does_not_mean_is_refused_without_telling_it(b:
 
     let found = b.find("one").await;
     assert_eq!((found.revision, found.deleted_at), (1, None));
+}
+
+/// A value as a change has it.
+fn document(value: &Value) -> String {
+    STANDARD.encode(value.to_string())
+}
+
+pub(crate) async fn a_field_of_the_order_keeps_a_value_that_is_newer_than_the_change(b: Bench) {
+    let order = json!({ "said": "before", "other": 1, "revisions": { "said": 2 } });
+    b.order(&instance("one")).await;
+    let replica = b.hands.join().await;
+    let mut held = b.hands.claim(replica, "one").await;
+    let stored = b.hands.done(&held, json!({ "order": document(&order) }));
+    b.hands.commit(replica, stored).await;
+
+    for (at, known, said) in [
+        ("/revisions/said", 1, "before"),
+        ("/revisions/said", 2, "equal"),
+        ("/revisions/said", 3, "known"),
+        ("/revisions/none", 0, "unnumbered"),
+    ] {
+        held.serial += 1;
+        let commit = b.hands.done(
+            &held,
+            json!({
+                "order_fields": { "/said": document(&json!(said)), "/other": document(&json!(known)) },
+                "revised_fields": { "/said": { "at": at, "known": known } },
+            }),
+        );
+        let landed = b.hands.commit(replica, commit).await;
+
+        assert!(matches!(landed, CommitResult::Yes { .. }), "{landed:?}");
+        let after: Value = serde_json::from_slice(&b.find("one").await.order).unwrap();
+        let expected = json!({ "said": said, "other": known, "revisions": { "said": 2 } });
+        assert_eq!(after, expected, "{known}");
+    }
 }

@@ -1,7 +1,10 @@
 //! Changes of a runtime that works, one after the other.
 
 use broker::{
-    ContextChange, Order, instances::Caller, operations::update::Input, runtimes::RuntimesQuery,
+    ContextChange, Details, Order,
+    instances::Caller,
+    operations::update::{self, Input},
+    runtimes::RuntimesQuery,
 };
 use domain::{parameters::Update, plan};
 use engine::State;
@@ -270,21 +273,51 @@ async fn a_plan_that_a_failed_change_has_left_in_other_systems_is_replaced_by_th
     assert!(!restores(&Box::pin(broker.update(change())).await.completed()), "it is done once");
 }
 
+/// An order of the plan free, which can change to azure.
+fn free(mark: &str) -> OrderSpec<'static> {
+    OrderSpec {
+        plan: "free",
+        parameters: json!({"name": "Free", "region": "westeurope"}),
+        ..azure_lite(mark)
+    }
+}
+
+/// What the cluster is for.
+fn purpose(outside: &Outside, order: &Order) -> Value {
+    let (namespace, name) = (format!("garden-{PROJECT}"), &order.shoot_name);
+    let shoot = outside.in_cluster("garden", "shoots.core.gardener.cloud", &namespace, name);
+    shoot.unwrap()["spec"]["purpose"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_the_plan_that_the_release_before_has_ordered_is_ordered_in_the_same_words() {
+    let outside = Outside::start(&["azure"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &free("begun")).await.succeeded();
+    let azure = outside.catalog.plan_named("azure").unwrap();
+    let mut order = made.order.clone();
+    outside.catalog.move_to(azure, &mut order.parameters, &mut order.resolved);
+    order.plan_name = "azure".into();
+    order.plan_kind = azure.kind();
+    order.plan_id = azure.id().into();
+    let details = Details { target_operation_id: None, ..made.details.clone() };
+    // As the first step of that release has stored it.
+    let begun = update::Data { order: Some(order), details, ..update::Data::default() };
+
+    let change = broker.begin_update_knowing(to_azure(&outside, made.order.clone()), begun).await;
+    let ended = broker.end_of(change).await;
+
+    assert_eq!(ended.state, State::Succeeded, "{:?}", ended.failure);
+    assert_eq!(stored(&broker, &made.order.instance_id).await.plan_name, "azure");
+    assert_eq!(purpose(&outside, &made.order), "evaluation", "the order did not name it");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_free_cluster_is_no_evaluation_any_more_once_its_plan_is_another() {
     let outside = Outside::start(&["azure"], 1).await;
     let broker = Broker::start(&outside).await;
-    let free = OrderSpec {
-        plan: "free",
-        parameters: json!({"name": "Free", "region": "westeurope"}),
-        ..azure_lite("paid")
-    };
-    let made = broker.provision(&outside, &free).await.succeeded();
-    let purpose = || {
-        let (namespace, name) = (format!("garden-{PROJECT}"), &made.order.shoot_name);
-        let shoot = outside.in_cluster("garden", "shoots.core.gardener.cloud", &namespace, name);
-        shoot.unwrap()["spec"]["purpose"].clone()
-    };
+    let made = broker.provision(&outside, &free("paid")).await.succeeded();
+    let purpose = || purpose(&outside, &made.order);
     let before = purpose();
 
     Box::pin(broker.update(to_azure(&outside, made.order.clone()))).await.completed();

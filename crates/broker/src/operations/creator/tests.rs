@@ -43,6 +43,7 @@ fn order(plan: &str, region: &str, parameters: &Value) -> Order {
         shoot_domain: "c-1234567.kyma.test".into(),
         dashboard_url: "https://dashboard.test".into(),
         subscription_account: None,
+        context_revisions: crate::ContextRevisions::default(),
     }
 }
 

@@ -1,11 +1,14 @@
 //! Stores what the change says: the runtime has it now.
+//!
+//! What a reader would get wrong: credentials and the licence may have been stored since, beside or behind a suspension. Those are
+//! newer, and stay.
 
 use std::collections::BTreeMap;
 
 use serde_json::json;
-use store::broker::{InstanceChange, InstancePlan, StateChange};
+use store::broker::{FieldRevision, InstanceChange, InstancePlan, StateChange};
 
-use super::{Updating, changed, sends_plan};
+use super::{Updating, changed};
 use crate::operations::{
     creator,
     prelude::*,
@@ -33,11 +36,19 @@ impl Step<Updating> for SaveParameters {
         }
         let said = serde_json::to_value(&cx.input.context);
         let said = said.map_err(|error| StepError::internal(&error))?;
+        let revisions = json!(cx.input.order.context_revisions);
+        let mut revised_fields = BTreeMap::new();
         for (name, value) in said.as_object().into_iter().flatten() {
-            order_fields.insert(format!("/context/{name}"), document(&json!(value))?);
+            let field = format!("/context/{name}");
+            if let Some(known) = revisions[name].as_u64() {
+                let revision = FieldRevision { at: format!("/context_revisions/{name}"), known };
+                revised_fields.insert(field.clone(), revision);
+            }
+            order_fields.insert(field, document(value)?);
         }
         let change = InstanceChange {
             order_fields,
+            revised_fields,
             plan,
             details: Some(document(&cx.data.details)?),
             runtime_state: cluster(cx).await?,
@@ -53,7 +64,7 @@ async fn cluster(cx: &Cx<'_, Updating>) -> Result<Option<StateChange>, StepError
     let order = changed(cx)?;
     match (cx.data.details.runtime_id, &order.resolved.cluster) {
         (Some(runtime), Some(_)) => {
-            let sent = creator::change(order, sends_plan(cx))?;
+            let sent = creator::change(order, cx.data.orders_purpose)?;
             cluster_state::after(cx.env, runtime, &sent).await
         }
         _ => Ok(None),

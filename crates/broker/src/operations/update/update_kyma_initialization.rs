@@ -2,7 +2,7 @@
 
 use engine::{Operation, State};
 
-use super::{Updating, plan_of, stored};
+use super::{Updating, plan_of, sends_plan, stored};
 use crate::{
     Order,
     catalog::{Plan, PlatformRegion},
@@ -25,6 +25,7 @@ impl Step<Updating> for UpdateKymaInitialization {
         }
         let (order, details) = instance::current(cx.env, cx.instance, "changed").await?;
         cx.data.restores_plan = has_half_changed_plan(cx).await?;
+        cx.data.orders_purpose = sends_plan(cx);
         cx.data.details = details;
         cx.data.order = Some(change(cx, &order)?);
         done()

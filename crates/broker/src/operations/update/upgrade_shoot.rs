@@ -5,7 +5,7 @@
 
 use base::Key;
 
-use super::{Updating, changed, sends_plan};
+use super::{Updating, changed};
 use crate::operations::{
     creator,
     prelude::*,
@@ -37,7 +37,7 @@ pub(super) async fn order(
     let mut before = cx.data.ordered_before.clone();
     before.extend(cx.data.details.target_operation_id.clone());
     let order = changed(cx)?;
-    let wanted = creator::change(order, sends_plan(cx))?;
+    let wanted = creator::change(order, cx.data.orders_purpose)?;
     let operation = ordering::order(cx.env, key, tenant(order), &runtime, &wanted, &before).await?;
     cx.data.ordered_before = before;
     cx.data.details.target_operation_id = Some(operation);
