@@ -1,86 +1,22 @@
 //! `kcp up` in this process: what its contract promises to scripts and tests.
 
-use std::{
-    os::unix::fs::PermissionsExt,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+mod access;
+mod client;
+mod restarts;
 
-use crate::platform::Platform;
-use base::Clock;
-use reqwest::Method;
-use serde_json::{Value, json};
+use std::{os::unix::fs::PermissionsExt, path::Path};
+
+use serde_json::json;
 use server::{
     settings,
     up::{Options, Up},
 };
 
 use crate::support::free_ports;
+use client::{Client, data, order};
 
 fn options(port: u16, data: &Path, speed: &str) -> Options {
     crate::support::options(port, data, speed, settings::load(None).unwrap())
-}
-
-struct Client {
-    connection: Value,
-    http: reqwest::Client,
-}
-
-impl Client {
-    fn found_in(data: &Path) -> Self {
-        let file = data.join("connection.json");
-        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-        let connection = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-        Self { connection, http: reqwest::Client::new() }
-    }
-
-    fn field(&self, name: &str) -> &str {
-        self.connection[name].as_str().unwrap()
-    }
-
-    async fn get(&self, service: &str, path: &str, token: Option<&str>) -> (u16, Value) {
-        let mut request = self.http.get(format!("{}{path}", self.field(service)));
-        if let Some(token) = token {
-            request = request.bearer_auth(token);
-        }
-        let answer = request.send().await.unwrap();
-        let (status, text) = (answer.status().as_u16(), answer.text().await.unwrap());
-        (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
-    }
-
-    async fn operations(&self) -> Vec<Value> {
-        let (status, page) = self.get("broker", "/operations", Some(self.field("token"))).await;
-        assert_eq!(status, 200, "{page}");
-        page["operations"].as_array().unwrap().clone()
-    }
-
-    /// Asks until the only operation is as expected.
-    async fn until(&self, expected: impl Fn(&Value) -> bool) -> Value {
-        let clock = Clock::running();
-        for _ in 0..2_400 {
-            let operations = self.operations().await;
-            if let Some(operation) = operations.first().filter(|operation| expected(operation)) {
-                return operation.clone();
-            }
-            clock.sleep(Duration::from_millis(25)).await;
-        }
-        panic!("it did not get there: {:?}", self.operations().await);
-    }
-}
-
-/// Orders a runtime.
-async fn order(up: &Up) {
-    let platform = Platform::of(up).await;
-    let order = platform.order("aws", &json!({"region": "eu-central-1"}));
-    let path = "/oauth/cf-eu10/v2/service_instances/i-1?accepts_incomplete=true";
-    let (status, answer) = platform.ask(Method::PUT, path, Some(&order)).await;
-    assert_eq!(status, 202, "{answer}");
-}
-
-fn data() -> (tempfile::TempDir, PathBuf) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("deep").join(".kcp");
-    (folder, path)
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -149,58 +85,6 @@ async fn it_serves_everything_its_contract_names() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn starting_again_carries_on_with_the_order_that_was_begun() {
-    let (_folder, data) = data();
-    let port = free_ports();
-    let up = Up::start(options(port, &data, "1")).await.unwrap();
-    let before = Client::found_in(&data);
-    order(&up).await;
-    let waits =
-        |operation: &Value| operation["step"] == "Check_Runtime" && operation["note"].is_string();
-    let first = before.until(waits).await;
-    up.stop().await;
-
-    let up = Up::start(options(port, &data, "max")).await.unwrap();
-    let after = Client::found_in(&data);
-    let ended = after.until(|operation| operation["state"] == "succeeded").await;
-
-    assert_eq!(ended["id"], first["id"]);
-    assert_eq!(after.operations().await.len(), 1);
-    assert_eq!(after.field("password"), before.field("password"));
-    let (status, _) = after.get("broker", "/operations", Some(before.field("token"))).await;
-    assert_eq!(status, 200, "a token of the start before is still good");
-    up.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_landscape_answers_behind_the_token_and_carries_on_after_a_restart() {
-    let (_folder, data) = data();
-    let port = free_ports();
-    let up = Up::start(options(port, &data, "max")).await.unwrap();
-    let client = Client::found_in(&data);
-    let register = "mutation { result: registerRuntime(in: { name: \"kept\" }) { id } }";
-    let registered = client
-        .http
-        .post(format!("{}/director/graphql", client.field("landscape")))
-        .bearer_auth(client.field("token"))
-        .header("tenant", "any")
-        .json(&serde_json::json!({ "query": register }));
-    let registered: Value = registered.send().await.unwrap().json().await.unwrap();
-    let (open, _) = client.get("landscape", "/landscape/systems", None).await;
-    up.stop().await;
-
-    let up = Up::start(options(port, &data, "max")).await.unwrap();
-    let after = Client::found_in(&data);
-    let path = "/landscape/systems/director/objects";
-    let (status, kept) = after.get("landscape", path, Some(after.field("token"))).await;
-    up.stop().await;
-
-    assert_eq!((open, status), (401, 200));
-    assert_eq!(kept["objects"][0]["id"], registered["data"]["result"]["id"]);
-    assert_eq!(kept["objects"][0]["value"]["name"], "kept");
-}
-
-#[tokio::test(flavor = "multi_thread")]
 async fn a_folder_or_a_port_in_use_is_named() {
     let (_folder, data) = data();
     let port = free_ports();
@@ -219,96 +103,4 @@ async fn a_folder_or_a_port_in_use_is_named() {
     assert!(locked.contains("--data"), "{locked}");
     assert!(taken.contains(&format!("port {port}")) && taken.contains("--port"), "{taken}");
     up.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn it_works_on_postgresql_as_well() {
-    let (_folder, data) = data();
-    let database = store::testing::TestDatabase::postgres().await;
-    let url = Some(database.url().to_owned().into());
-    let options = Options { database: url, ..options(free_ports(), &data, "max") };
-
-    let up = Up::start(options).await.unwrap();
-    let client = Client::found_in(&data);
-    order(&up).await;
-    client.until(|operation| operation["state"] == "succeeded").await;
-
-    assert!(!data.join("kcp.db").exists());
-    up.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_id_token_of_a_person_opens_runtimes_and_broker_write_alone_removes() {
-    let data = tempfile::tempdir().unwrap();
-    let up = Up::start(options(free_ports(), data.path(), "max")).await.unwrap();
-    let client = Client::found_in(data.path());
-    let credentials = std::fs::read(data.path().join("credentials.json")).unwrap();
-    let credentials: Value = serde_json::from_slice(&credentials).unwrap();
-    let secret = credentials["client_secret"].as_str().unwrap();
-    let token = async |form: &[(&str, &str)], which: &str| {
-        let asked = client.http.post(format!("{}/oauth2/token", client.field("landscape")));
-        let answer: Value = asked.form(form).send().await.unwrap().json().await.unwrap();
-        answer[which].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
-    };
-
-    // What the operators' client does: a login with the scopes "email openid", then the ID token everywhere.
-    let login = [
-        ("grant_type", "password"),
-        ("client_id", "kcp"),
-        ("username", client.field("user")),
-        ("password", client.field("password")),
-        ("scope", "email openid"),
-    ];
-    let person = token(&login, "id_token").await;
-    let list = "/runtimes?op_detail=last&page=1&page_size=100";
-    let (status, page) = client.get("broker", list, Some(&person)).await;
-    assert_eq!((status, &page["totalCount"]), (200, &0.into()), "{page}");
-    assert_eq!(client.get("broker", "/operations", Some(&person)).await.0, 403);
-
-    // And for removals: client credentials with broker:write and nothing else.
-    let machine = [
-        ("grant_type", "client_credentials"),
-        ("client_id", "kcp-broker"),
-        ("client_secret", secret),
-        ("scope", "broker:write"),
-    ];
-    let machine = token(&machine, "access_token").await;
-    let removed = async |token: &str| {
-        let path = "/oauth/v2/service_instances/i-1?accepts_incomplete=true&service_id=s&plan_id=p";
-        let asked = client.http.delete(format!("{}{path}", client.field("broker")));
-        let asked = asked.bearer_auth(token).header("x-broker-api-version", "2.14");
-        asked.send().await.unwrap().status().as_u16()
-    };
-    assert_eq!(removed(&machine).await, 410);
-    assert_eq!(removed(&person).await, 403);
-    assert_eq!(client.get("broker", list, Some(&machine)).await.0, 403);
-    up.stop().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_broker_that_sends_no_token_is_served_by_the_provisioner_when_the_settings_name_it() {
-    let peer =
-        "keb@127.0.0.0/8=provisioner:read,provisioner:write,provisioner:kubeconfig,tenants:any";
-    for (peers, wanted) in [(vec![], 401), (vec![peer.parse().unwrap()], 200)] {
-        let data = tempfile::tempdir().unwrap();
-        let mut options = options(free_ports(), data.path(), "max");
-        options.provisioner.access.peers = peers;
-        let up = Up::start(options).await.unwrap();
-        let client = Client::found_in(data.path());
-        let ask = async |token: Option<&str>| {
-            let query = r#"{"query": "{ runtimeStatus(id: \"x\") { runtimeConfiguration { kubeconfig } } }"}"#;
-            let asked = client.http.post(format!("{}/graphql", client.field("provisioner")));
-            let asked = asked.header("content-type", "application/json").header("tenant", "ga-1");
-            let asked =
-                token.into_iter().fold(asked.body(query), reqwest::RequestBuilder::bearer_auth);
-            asked.send().await.unwrap().status().as_u16()
-        };
-
-        assert_eq!(ask(None).await, wanted);
-        assert_eq!(ask(Some("bad")).await, 401);
-        assert_eq!(ask(Some(client.field("token"))).await, 200);
-        // It is the provisioner's setting: the broker's doors stay closed.
-        assert_eq!(client.get("broker", "/runtimes", None).await.0, 401);
-        up.stop().await;
-    }
 }
