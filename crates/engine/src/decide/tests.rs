@@ -1,4 +1,8 @@
-//! What follows from each end of a run, one by one.
+//! What follows from each end of a run: beginnings and ends of stages, and what the tests share.
+
+mod ending;
+mod failing;
+mod waiting;
 
 use std::borrow::Cow;
 
@@ -95,138 +99,6 @@ fn an_operation_whose_first_step_fails_is_in_progress_and_its_limit_counts() {
 }
 
 #[test]
-fn waiting_clears_the_failing_clock_and_failing_does_not_clear_the_waiting_one() {
-    let shape = shape(&[1], Retry::DEFAULT);
-    let (position, at) = begin(&shape);
-
-    let position = decide(&shape, at, &position, &waits(), &reading(noon())).position;
-    let position = decide(&shape, at, &position, &boom(), &reading(noon() + MINUTE)).position;
-    let clock = position.clock("step 0.0");
-    assert_eq!(clock.waiting_since, Some(noon()));
-    assert_eq!(clock.failing_since, Some(noon() + MINUTE));
-
-    let position = decide(&shape, at, &position, &waits(), &reading(noon() + 2 * MINUTE)).position;
-    let clock = position.clock("step 0.0");
-    assert_eq!(clock.waiting_since, Some(noon()));
-    assert_eq!(clock.failing_since, None);
-}
-
-#[test]
-fn a_step_that_is_done_has_all_its_time_again_when_its_stage_starts_over() {
-    let shape = shape(&[2], Retry::DEFAULT);
-    let (position, at) = begin(&shape);
-    let position = decide(&shape, at, &position, &waits(), &reading(noon())).position;
-    let position = decide(&shape, at, &position, &boom(), &reading(noon())).position;
-    assert!(position.clock("step 0.0").waiting_since.is_some());
-
-    let done = RunEnd::Returned(Ending::Done);
-    let position = decide(&shape, at, &position, &done, &reading(noon() + MINUTE)).position;
-
-    assert_eq!(position.clock("step 0.0").waiting_since, None);
-    assert_eq!(position.clock("step 0.0").failing_since, None);
-}
-
-#[test]
-fn a_step_that_fails_up_to_its_limit_fails_the_operation_with_the_last_error() {
-    let shape = shape(&[1], Retry::DEFAULT.failing_for(5 * MINUTE));
-    let (position, at) = begin(&shape);
-
-    let position = decide(&shape, at, &position, &boom(), &reading(noon())).position;
-    let just_before = noon() + 5 * MINUTE - Duration::from_secs(1);
-    let early = decide(&shape, at, &position, &boom(), &reading(just_before));
-    let late = decide(&shape, at, &position, &boom(), &reading(noon() + 5 * MINUTE));
-
-    assert!(
-        matches!(early.then, AfterCommit::Sleep { until, .. } if until == noon() + 5 * MINUTE),
-        "the last try is at the limit"
-    );
-    assert_eq!(late.position.state, State::Failed);
-    assert_eq!(late.position.failure.unwrap().component, "director");
-}
-
-#[test]
-fn a_skippable_step_is_recorded_as_incomplete_and_the_plan_goes_on() {
-    let shape = shape(&[1, 1], Retry::DEFAULT.waiting_for(MINUTE).then_skip());
-    let (position, at) = begin(&shape);
-
-    let position = decide(&shape, at, &position, &waits(), &reading(noon())).position;
-    let moved = decide(&shape, at, &position, &waits(), &reading(noon() + MINUTE));
-
-    assert_eq!(moved.outcome, Outcome::GivenUp);
-    assert_eq!(moved.position.incomplete, ["stage 0/step 0.0"]);
-    assert_eq!(moved.position.closed, ["stage 0"]);
-    assert_eq!(moved.position.step.as_deref(), Some("step 1.0"));
-}
-
-#[test]
-fn a_step_that_an_operator_skips_is_recorded_as_incomplete_and_the_plan_goes_on() {
-    let shape = shape(&[2, 1], Retry::DEFAULT);
-    let (position, at) = begin(&shape);
-    let position = decide(&shape, at, &position, &boom(), &reading(noon())).position;
-    let request = Skip {
-        stage: "stage 0".into(),
-        step: "step 0.0".into(),
-        reason: "called off by an operator".into(),
-    };
-
-    let moved = skip(&shape, at, &position, &request, &reading(noon() + MINUTE));
-
-    assert_eq!((moved.outcome, moved.then), (Outcome::GivenUp, AfterCommit::Hold));
-    assert_eq!(moved.position.incomplete, ["stage 0/step 0.0"]);
-    assert_eq!(moved.position.step.as_deref(), Some("step 0.1"));
-    assert!(moved.position.clocks.is_empty(), "the step's clock is gone");
-    let text = "step step 0.0 skipped: called off by an operator";
-    assert_eq!(moved.reason.as_deref(), Some(text));
-    let again = skip(&shape, at, &moved.position, &request, &reading(noon() + MINUTE));
-    assert_eq!(again.position.incomplete, ["stage 0/step 0.0"], "it is recorded once");
-}
-
-#[test]
-fn ten_minutes_of_failing_start_the_stage_over_without_giving_the_step_its_time_back() {
-    let shape = shape(&[2], Retry::DEFAULT);
-    let (position, at) = begin(&shape);
-    let position =
-        decide(&shape, at, &position, &RunEnd::Returned(Ending::Done), &reading(noon())).position;
-    let reads =
-        |minutes| Reading { memory_since: Some(noon()), ..reading(noon() + minutes * MINUTE) };
-
-    let position = decide(&shape, (0, 1), &position, &boom(), &reads(0)).position;
-    let nine = decide(&shape, (0, 1), &position, &boom(), &reads(9));
-    let ten = decide(&shape, (0, 1), &position, &boom(), &reads(10));
-
-    assert_eq!(nine.position.step.as_deref(), Some("step 0.1"));
-    assert!(nine.keep_memory);
-    assert_eq!(ten.position.step.as_deref(), Some("step 0.0"));
-    assert!(!ten.keep_memory);
-    assert_eq!(ten.position.clock("step 0.1").failing_since, Some(noon()));
-}
-
-#[test]
-fn retry_after_is_kept_to() {
-    let shape = shape(&[1], Retry::DEFAULT);
-    let (position, at) = begin(&shape);
-    let busy = RunEnd::Transient {
-        failure: Failure::new("avs", "throttled", "429"),
-        retry_after: Some(7 * MINUTE),
-    };
-
-    let moved = decide(&shape, at, &position, &busy, &reading(noon()));
-
-    assert!(matches!(moved.then, AfterCommit::Sleep { until, .. } if until >= noon() + 7 * MINUTE));
-}
-
-#[test]
-fn a_signal_given_while_the_step_ran_wakes_it_at_once() {
-    let shape = shape(&[1], Retry::DEFAULT);
-    let (position, at) = begin(&shape);
-
-    let signalled = Reading { signalled: true, ..reading(noon()) };
-    let moved = decide(&shape, at, &position, &waits(), &signalled);
-
-    assert!(matches!(moved.then, AfterCommit::Sleep { until, .. } if until == noon()));
-}
-
-#[test]
 fn again_starts_the_stage_over_and_finish_ends_the_operation_well() {
     let shape = shape(&[2, 1], Retry::DEFAULT);
     let (position, at) = begin(&shape);
@@ -242,49 +114,4 @@ fn again_starts_the_stage_over_and_finish_ends_the_operation_well() {
     assert!(!over.keep_memory);
     assert_eq!(ended.position.state, State::Succeeded);
     assert_eq!(ended.then, AfterCommit::End);
-}
-
-#[test]
-fn the_operations_limit_ends_it_at_the_boundary_and_says_so() {
-    let shape = shape(&[2], Retry::DEFAULT);
-    let (position, at) = begin(&shape);
-    let position =
-        decide(&shape, at, &position, &RunEnd::Returned(Ending::Done), &reading(noon())).position;
-
-    assert_eq!(boundary(&shape, &position, None, noon() + shape.limit - MINUTE), None);
-    let ended = boundary(&shape, &position, None, noon() + shape.limit).unwrap();
-
-    assert_eq!(ended.position.state, State::Failed);
-    assert!(ended.position.note.unwrap().contains("time limit"));
-}
-
-#[test]
-fn a_superseded_operation_ends_failed_and_a_canceled_one_canceled() {
-    let shape = shape(&[1], Retry::DEFAULT);
-    let (position, _) = begin(&shape);
-
-    for state in [State::Failed, State::Canceled] {
-        let cancel = Cancel { state, reason: "a delete came".into() };
-        let ended = boundary(&shape, &position, Some(&cancel), noon()).unwrap();
-        assert_eq!(ended.position.state, state);
-    }
-}
-
-#[test]
-fn what_waits_for_long_is_not_polled_without_pause_at_the_fastest_pace() {
-    let shape = shape(&[1], Retry::every(Duration::from_secs(10)));
-    let (mut position, at) = begin(&shape);
-    let (mut now, mut polls) = (noon(), 0_u32);
-
-    while now < noon() + 30 * MINUTE {
-        let moved =
-            decide(&shape, at, &position, &waits(), &Reading { pace: 1_000.0, ..reading(now) });
-        position = moved.position;
-        let AfterCommit::Sleep { until, .. } = moved.then else { panic!("{:?}", moved.then) };
-        assert!(until.duration_since(now) <= jiff::SignedDuration::from_secs(10));
-        assert!(polls > 0 || until.duration_since(now) < jiff::SignedDuration::from_millis(20));
-        (now, polls) = (until, polls + 1);
-    }
-
-    assert!((200..1_000).contains(&polls), "{polls}");
 }
