@@ -16,6 +16,7 @@ mod kubelet;
 mod limits;
 mod meta;
 mod network;
+mod objects;
 mod operation;
 mod places;
 mod profile;
@@ -39,11 +40,16 @@ const LONGEST_NAME: usize = 21;
 
 /// Adds the rules to a catalog.
 pub(super) fn add(catalog: Catalog, place: &Where, settings: &Settings) -> Catalog {
-    let shoots = settings.clone();
+    let (shoots, version) = (settings.clone(), settings.version);
     let typed = [
-        (kinds::SHOOTS, schema::shoot(settings.version)),
+        (kinds::SHOOTS, schema::shoot(version)),
         (kinds::SECRET_BINDINGS, schema::secret_binding()),
         (kinds::CREDENTIALS_BINDINGS, schema::credentials_binding()),
+        (kinds::PROJECTS, schema::object("Project", version)),
+        (kinds::QUOTAS, schema::object("Quota", version)),
+        (kinds::SEEDS, schema::object("Seed", version)),
+        (kinds::PROFILES, schema::object("CloudProfile", version)),
+        (kinds::EXPOSURE_CLASSES, schema::object("ExposureClass", version)),
     ];
     let catalog = typed.into_iter().fold(catalog, |catalog, (kind, form)| {
         catalog.admission(place.clone(), kind, move |write| {
@@ -67,6 +73,9 @@ pub(super) fn add(catalog: Catalog, place: &Where, settings: &Settings) -> Catal
             kinds::SEEDS,
             always(|write| accounts::label(write, "/spec/provider/type")),
         )
+        .admission(place.clone(), kinds::SEEDS, |write| objects::seed(write))
+        .admission(place.clone(), kinds::PROJECTS, objects::project)
+        .admission(place.clone(), kinds::QUOTAS, move |write| objects::quota(write, version))
 }
 
 /// A rule that refuses nothing.
@@ -110,6 +119,7 @@ fn shoot(write: &mut Admission<'_>, settings: &Settings) -> Result<(), Status> {
             references::seed(write, settings.version)?;
             references::zones_of_seed(write)?;
             references::finalizer(write)?;
+            image::complete(write, settings.version)?;
             let refused = forbidden(write, settings);
             if !refused.is_empty() {
                 return Err(refusal(write, settings.version, &refused));

@@ -124,6 +124,15 @@ fn contents(settings: &Settings) -> Vec<(&'static str, Vec<Value>)> {
     ]
 }
 
+/// The objects whose fields the schema of a version describes.
+#[cfg(test)]
+pub(super) fn described(version: super::version::Version) -> Vec<Value> {
+    let settings = Settings { version, ..Settings::default() };
+    let kinds = ["projects", "cloudprofiles", "seeds", "exposureclasses"];
+    let contents = contents(&settings).into_iter().filter(|(plural, _)| kinds.contains(plural));
+    contents.flat_map(|(_, objects)| objects).collect()
+}
+
 fn namespace(settings: &Settings) -> Value {
     json!({
         "apiVersion": "v1",

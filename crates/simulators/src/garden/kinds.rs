@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use super::{schema, version::Version};
 
 pub(super) const CORE: &str = "core.gardener.cloud";
-const SECURITY: &str = "security.gardener.cloud";
+pub(super) const SECURITY: &str = "security.gardener.cloud";
 pub(super) const SHOOTS: &str = "shoots.core.gardener.cloud";
+pub(super) const PROJECTS: &str = "projects.core.gardener.cloud";
 pub(super) const SEEDS: &str = "seeds.core.gardener.cloud";
 pub(super) const PROFILES: &str = "cloudprofiles.core.gardener.cloud";
 pub(super) const QUOTAS: &str = "quotas.core.gardener.cloud";
@@ -20,8 +21,9 @@ pub(super) const CREDENTIALS_BINDINGS: &str = "credentialsbindings.security.gard
 /// All of them, with the fields of a version of Gardener.
 pub(super) fn all(version: Version) -> Vec<Kind> {
     let core = |plural: &str, kind: &str| {
-        let kind = Kind::new(CORE, "v1beta1", plural, kind);
-        kind.strategic(merge_keys(plural))
+        let form = schema::object(kind, version);
+        let described = described(Kind::new(CORE, "v1beta1", plural, kind), &form);
+        merge_keys(described, version)
     };
     vec![
         shoot(version),
@@ -55,28 +57,18 @@ pub(super) fn all(version: Version) -> Vec<Kind> {
     ]
 }
 
-/// The lists of a kind that merges go through item by item, each with the field that tells its items. Those of Shoots are in
-/// the schema.
-fn merge_keys(plural: &str) -> &'static [(&'static str, &'static str)] {
-    match plural {
-        "projects" => &[
-            ("spec.tolerations.defaults", "key"),
-            ("spec.tolerations.whitelist", "key"),
-            ("status.conditions", "type"),
-        ],
-        "seeds" => &[("status.conditions", "type"), ("status.constraints", "type")],
-        "cloudprofiles" => &[
-            ("spec.kubernetes.versions", "version"),
-            ("spec.machineImages", "name"),
-            ("spec.machineImages.versions", "version"),
-            ("spec.machineTypes", "name"),
-            ("spec.regions", "name"),
-            ("spec.regions.zones", "name"),
-            ("spec.volumeTypes", "name"),
-        ],
-        "exposureclasses" => &[("scheduling.tolerations", "key")],
+/// Lets merges go through the lists of a kind item by item, each with the field that tells its items. Those of the spec are
+/// in the schema.
+fn merge_keys(kind: Kind, version: Version) -> Kind {
+    let in_status: &[_] = match kind.kind.as_str() {
+        "Project" => &[("status.conditions", "type")],
+        "Seed" => &[("status.conditions", "type"), ("status.constraints", "type")],
         _ => &[],
-    }
+    };
+    let in_spec = schema::merge_keys_of(&kind.kind, version);
+    let in_spec = in_spec.iter().map(|(list, key)| (list.as_str(), *key));
+    let all: Vec<_> = in_spec.chain(in_status.iter().copied()).collect();
+    kind.strategic(&all)
 }
 
 fn with(kind: Kind, columns: Vec<Column>) -> Kind {

@@ -1,8 +1,8 @@
 //! The fields of Gardener's kinds in one version: what decoding keeps, what `OpenAPI` shows, and by which of them merges
 //! tell the items of a list.
 //!
-//! What a reader would get wrong: of a Shoot, the description covers `spec` only. `metadata` is Kubernetes' own, and
-//! `status` is written by the controller alone.
+//! What a reader would get wrong: the description covers `spec` only (of exposure classes, all there is). `metadata` is
+//! Kubernetes' own, and `status` is written by the controller alone.
 
 use std::collections::BTreeMap;
 
@@ -12,6 +12,9 @@ use super::{admission::duration, version::Version};
 
 /// One row per field of a Shoot.
 const SHOOT: &str = include_str!("schema/shoot.txt");
+
+/// One row per field of the other kinds.
+const OBJECTS: &str = include_str!("schema/objects.txt");
 
 /// What a field may hold.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,10 +28,11 @@ pub(super) enum Form {
     Quantity,
     /// As Go writes it: `1h0m0s`.
     Duration,
-    /// Text keys with plain values: any, texts, or booleans.
+    /// Text keys with plain values: any, texts, booleans, or quantities.
     Map,
     Texts,
     Flags,
+    Quantities,
     /// Whatever the provider's extension makes of it.
     Any,
     List(Box<Form>),
@@ -46,7 +50,15 @@ pub(super) fn provider(kind: &str) -> Option<Form> {
 
 /// The Shoot of a version.
 pub(super) fn shoot(version: Version) -> Form {
-    let mut root = read(SHOOT, version);
+    whole(read(SHOOT, version))
+}
+
+/// Another kind of a version, such as `Seed`; anything goes for one that is not described.
+pub(super) fn object(kind: &str, version: Version) -> Form {
+    whole(read(OBJECTS, version).field(kind))
+}
+
+fn whole(mut root: Form) -> Form {
     if let Form::Object(fields) = &mut root {
         let strings = ["apiVersion", "kind"].map(|name| (name.to_owned(), Form::Text));
         fields.extend(strings);
@@ -59,6 +71,14 @@ pub(super) fn shoot(version: Version) -> Form {
 pub(super) fn merge_keys(version: Version) -> Vec<(&'static str, &'static str)> {
     let keys = rows(SHOOT, version).filter(|row| row.is_key);
     keys.filter_map(|row| row.path.rsplit_once("[].")).collect()
+}
+
+/// Those of another kind.
+pub(super) fn merge_keys_of(kind: &str, version: Version) -> Vec<(String, &'static str)> {
+    let keys = rows(OBJECTS, version).filter(|row| row.is_key);
+    let own = keys.filter_map(|row| row.path.strip_prefix(kind)?.strip_prefix('.'));
+    let lists = own.filter_map(|path| path.rsplit_once("[]."));
+    lists.map(|(list, key)| (list.replace("[]", ""), key)).collect()
 }
 
 /// The fields of a reference to any object.
@@ -161,6 +181,7 @@ impl Form {
             "map" => Self::Map,
             "texts" => Self::Texts,
             "flags" => Self::Flags,
+            "quantities" => Self::Quantities,
             "any" => Self::Any,
             _ => Self::Text,
         }
@@ -173,18 +194,13 @@ impl Form {
                 let at = |key: &str| {
                     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
                 };
-                values.retain(|key, _| {
-                    let known = fields.contains_key(key);
-                    if !known {
-                        unknown.push(at(key));
-                    }
-                    known
-                });
-                for (key, value) in values {
-                    if let Some(field) = fields.get(key) {
-                        field.prune(value, &at(key), unknown);
+                for (key, value) in values.iter_mut() {
+                    match fields.get(key) {
+                        Some(field) => field.prune(value, &at(key), unknown),
+                        None => unknown.push(at(key)),
                     }
                 }
+                values.retain(|key, _| fields.contains_key(key));
             }
             (Self::List(items), Value::Array(values)) => {
                 for (place, value) in values.iter_mut().enumerate() {
@@ -211,9 +227,10 @@ impl Form {
                 }
                 values.retain(|key, value| match (fields.get(key), value) {
                     (Some(Self::List(_)), Value::Array(items)) => !items.is_empty(),
-                    (Some(Self::Map | Self::Texts | Self::Flags), Value::Object(entries)) => {
-                        !entries.is_empty()
-                    }
+                    (
+                        Some(Self::Map | Self::Texts | Self::Flags | Self::Quantities),
+                        Value::Object(entries),
+                    ) => !entries.is_empty(),
                     _ => true,
                 });
             }
@@ -238,6 +255,9 @@ impl Form {
             Self::Map => json!({"type": "object", "additionalProperties": {}}),
             Self::Texts => json!({"type": "object", "additionalProperties": {"type": "string"}}),
             Self::Flags => json!({"type": "object", "additionalProperties": {"type": "boolean"}}),
+            Self::Quantities => {
+                json!({"type": "object", "additionalProperties": Self::Quantity.open_api()})
+            }
             Self::Any => json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true}),
             Self::List(items) => json!({"type": "array", "items": items.open_api()}),
             Self::Object(fields) => {
@@ -270,14 +290,15 @@ mod tests {
         ];
         assert_eq!(keys, expected);
         assert_eq!(merge_keys(Version::V1_117), expected);
+        let nested = ("spec.regions.zones".to_owned(), "name");
+        assert!(merge_keys_of("CloudProfile", Version::V1_65).contains(&nested));
     }
 
     #[test]
     fn every_word_of_a_row_is_known() {
-        let forms =
-            "string integer number boolean int-or-string quantity duration map texts flags any";
+        let forms = "string integer number boolean int-or-string quantity duration map texts flags quantities any";
         let forms: Vec<&str> = forms.split(' ').collect();
-        for row in [SHOOT, PROVIDER].into_iter().flat_map(str::lines) {
+        for row in [SHOOT, PROVIDER, OBJECTS].into_iter().flat_map(str::lines) {
             let mut words = row.split(' ');
             let (path, form) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
             let is_range = |word: &str| {
@@ -287,6 +308,21 @@ mod tests {
             };
             let known = forms.contains(&form) && words.all(|word| word == KEY || is_range(word));
             assert!(path == "#" || known, "{row}");
+        }
+    }
+
+    #[test]
+    fn the_other_kinds_are_described_and_ours_have_only_what_there_is() {
+        for version in [Version::V1_65, Version::V1_117] {
+            for mut object in crate::garden::furnish::described(version) {
+                let kind = object["kind"].as_str().unwrap_or_default().to_owned();
+                let (form, mut unknown) = (super::object(&kind, version), Vec::new());
+                assert!(matches!(form, Form::Object(_)), "{kind} is not described");
+
+                form.prune(&mut object, "", &mut unknown);
+
+                assert!(unknown.is_empty(), "{version} {kind}: {unknown:?}");
+            }
         }
     }
 

@@ -310,7 +310,7 @@ async fn a_quota_of_the_account_is_kept() {
     };
     let quota = serde_json::from_value(json!({
         "apiVersion": "core.gardener.cloud/v1beta1", "kind": "Quota",
-        "metadata": {"name": "little"}, "spec": {"metrics": {"cpu": "60"}, "scope": {"kind": "Project"}},
+        "metadata": {"name": "little"}, "spec": {"metrics": {"cpu": "60"}, "scope": {"apiVersion": "core.gardener.cloud/v1beta1", "kind": "Project"}},
     }));
     namespaced("Quota", "quotas").create(&PostParams::default(), &quota.unwrap()).await.unwrap();
     let bindings = namespaced("SecretBinding", "secretbindings");

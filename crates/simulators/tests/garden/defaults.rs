@@ -104,25 +104,21 @@ async fn the_defaults_of_both_versions_are_filled_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_gardener_of_2023_chooses_containerd_from_kubernetes_1_22_on_and_basic_with_passwords() {
+async fn a_gardener_of_2023_chooses_containerd_from_kubernetes_1_22_on() {
     let Some(garden) = Garden::of_version(Version::V1_65, Speed::MAX).await else { return };
     let mode = "/spec/addons/kubernetesDashboard/authenticationMode";
     let runtime = "/spec/provider/workers/0/cri";
     let containerd = json!({"name": "containerd"});
 
-    for (name, kubernetes, passwords, expected) in [
-        ("newer", "1.22.4", false, (json!("token"), containerd)),
-        ("older", "1.21.4", false, (json!("token"), Value::Null)),
-        ("oldest", "1.18.4", true, (json!("basic"), Value::Null)),
-    ] {
+    for (name, kubernetes, expected) in
+        [("newer", "1.22.4", containerd), ("older", "1.21.4", Value::Null)]
+    {
         let mut asked = shoot(name);
         asked.data["spec"]["kubernetes"]["version"] = json!(kubernetes);
-        asked.data["spec"]["kubernetes"]["kubeAPIServer"] =
-            json!({"enableBasicAuthentication": passwords});
         let made = serde_json::to_value(garden.create(&asked).await).unwrap();
 
         let found = |path: &str| made.pointer(path).cloned().unwrap_or_default();
-        assert_eq!((found(mode), found(runtime)), expected, "{kubernetes}");
+        assert_eq!((found(mode), found(runtime)), (json!("token"), expected), "{kubernetes}");
     }
 }
 

@@ -131,7 +131,7 @@ async fn kubectl_shows_what_the_garden_holds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn kubectl_explains_the_fields_of_shoots() {
+async fn kubectl_explains_the_fields_of_shoots_and_of_the_other_kinds() {
     let Some(garden) = ready().await else { return };
     if !is_new(&garden).await {
         eprintln!("not run: this kubectl does not read version 3 of OpenAPI");
@@ -145,4 +145,14 @@ async fn kubectl_explains_the_fields_of_shoots() {
     assert!(server.contains("structuredAuthentication"), "{server}");
     assert!(!server.contains("enableBasicAuthentication"), "1.117 does not have it: {server}");
     assert!(issuer.unwrap().contains("configMapName"));
+    for (field, named) in [
+        ("seed.spec.networks", "shootDefaults"),
+        ("cloudprofile.spec.machineTypes", "usable"),
+        ("quota.spec", "clusterLifetimeDays"),
+        ("project.spec", "tolerations"),
+        ("exposureclass.scheduling", "seedSelector"),
+    ] {
+        let explained = run(&garden, &format!("explain {field}")).await.unwrap();
+        assert!(explained.contains(named), "{field}: {explained}");
+    }
 }

@@ -12,6 +12,7 @@ mod foreign;
 mod kubectl;
 mod life;
 mod many;
+mod objects;
 mod patches;
 mod restarts;
 mod rules;

@@ -120,9 +120,10 @@ async fn lists_without_keys_are_replaced_by_a_strategic_merge() {
     let Some(garden) = Garden::ours(Speed::MAX).await else { return };
     let projects = core(&garden, "projects", "Project");
     let member = |name: &str| json!([{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": name, "role": "admin"}]);
+    let owner = whole(&projects.get("kyma").await.unwrap())["spec"]["members"][0].clone();
     for name in ["one", "two"] {
         let project = merged(&projects, "kyma", json!({"spec": {"members": member(name)}})).await;
-        assert_eq!(project["spec"]["members"], member(name));
+        assert_eq!(project["spec"]["members"], json!([member(name)[0], owner]), "the owner stays");
     }
 
     let quotas = objects(&garden, "core.gardener.cloud/v1beta1/quotas/Quota", true);

@@ -15,19 +15,22 @@ const REFUSES_OIDC: u32 = 107;
 /// The first Gardener that refuses the older names of profile and binding for new versions of Kubernetes.
 const REFUSES_OLD_NAMES: u32 = 136;
 
-/// Refuses a Shoot whose `ConfigMap` is not there. Asked only when the reference changes.
+/// Refuses a Shoot whose `ConfigMap` is not there, or is not named. Asked only when the reference changes.
 pub(super) fn reference(write: &Admission<'_>) -> Result<(), Status> {
-    let path = format!("{SERVER}/structuredAuthentication/configMapName");
-    let Some(wanted) = text(write.object, &path) else { return Ok(()) };
-    if write.old.and_then(|old| text(old, &path)) == Some(wanted) {
+    let path = format!("{SERVER}/structuredAuthentication");
+    let config = |shoot: &Value| shoot.pointer(&path).filter(|config| !config.is_null()).cloned();
+    let Some(wanted) = config(write.object) else { return Ok(()) };
+    if write.old.and_then(config).is_some_and(|old| old == wanted) {
         return Ok(());
     }
-    if write.find("configmaps", namespace(write.object), wanted).is_some() {
-        return Ok(());
-    }
-    let why = format!(
-        "failed to resolve structured authentication config map reference: configmaps {wanted:?} not found"
-    );
+    let why = match text(&wanted, "/configMapName") {
+        None => "resource name may not be empty".to_owned(),
+        Some(name) if write.find("configmaps", namespace(write.object), name).is_some() => {
+            return Ok(());
+        }
+        Some(name) => format!("configmaps {name:?} not found"),
+    };
+    let why = format!("failed to resolve structured authentication config map reference: {why}");
     Err(Status::forbidden(write.kind, name(write.object), &why))
 }
 
@@ -55,11 +58,6 @@ pub(super) fn check(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
     if structured && !at_least(30) {
         let why = "is available for Kubernetes versions >= v1.30";
         causes.push(Cause::forbidden(format!("{FIELD}.structuredAuthentication"), why));
-    }
-    let map = format!("{SERVER}/structuredAuthentication");
-    if structured && shoot.pointer(&map).is_some_and(|map| text(map, "/configMapName").is_none()) {
-        let field = format!("{FIELD}.structuredAuthentication.configMapName");
-        causes.push(Cause::forbidden(field, "must provide a name"));
     }
     if structured
         && shoot.pointer(SERVER).is_some_and(|server| {

@@ -145,10 +145,6 @@ fn kubernetes(object: &mut Value, gardener: Version) {
         if gardener.minor() < WITHOUT_PASSWORDS {
             set_missing(object, fields::PASSWORDS, &json!(false));
         }
-        if object.pointer(fields::PASSWORDS) == Some(&json!(true)) {
-            let path = "/spec/addons/kubernetesDashboard/authenticationMode";
-            set_missing(object, path, &json!("basic"));
-        }
         runtimes(object);
     }
     if list(object, "/spec/provider/workers").is_empty() && gardener >= Version::V1_117 {

@@ -25,6 +25,7 @@ pub(super) fn check(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
     selector(shoot, causes);
     providers(shoot, causes);
     resources(shoot, gardener, causes);
+    tolerations(shoot, causes);
     extensions(shoot, gardener, causes);
     suffixes(shoot, causes);
     taints(shoot, causes);
@@ -213,6 +214,24 @@ fn resources(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
             {
                 causes.push(unsupported(at, word(key), possible.iter().copied()));
             }
+        }
+    }
+}
+
+fn tolerations(shoot: &Value, causes: &mut Vec<Cause>) {
+    let all = list(shoot, "/spec/tolerations");
+    let id = |one: &Value| {
+        let key = text(one, "/key").unwrap_or_default();
+        text(one, "/value").map_or_else(|| key.to_owned(), |value| format!("{key}={value}"))
+    };
+    for (place, one) in all.iter().enumerate() {
+        let field = format!("spec.tolerations[{place}]");
+        let key = text(one, "/key").unwrap_or_default();
+        if key.is_empty() {
+            causes.push(Cause::required(format!("{field}.key"), "cannot be empty"));
+        }
+        if all[..place].iter().map(id).any(|other| other == id(one) || other == key) {
+            causes.push(duplicate(field, &id(one)));
         }
     }
 }

@@ -193,7 +193,7 @@ fn kubernetes(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
     let minor = minor(shoot);
     let is = |path: &str| shoot.pointer(path) == Some(&Value::Bool(true));
     let set = |path: &str| shoot.pointer(path).is_some_and(|value| !value.is_null());
-    if gardener < Version::V1_117 && is(PASSWORDS) && minor.is_none_or(|minor| minor >= 19) {
+    if gardener < Version::V1_117 && is(PASSWORDS) {
         let why = "basic authentication has been removed in Kubernetes v1.19+";
         causes.push(Cause::forbidden(field(PASSWORDS), why));
     }

@@ -1,9 +1,29 @@
 //! Machine images: which versions of one can be had, and which is the newest of them.
 
+use cluster::{Admission, Status};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{list, text};
+use super::{list, profile, text};
+use crate::garden::version::Version;
+
+/// Refuses an image that the profile does not have and whose version is left out: Gardeners before 1.117 fail to complete
+/// it.
+pub(super) fn complete(write: &Admission<'_>, gardener: Version) -> Result<(), Status> {
+    let Some(profile) = profile::of(write).filter(|_| gardener < Version::V1_117) else {
+        return Ok(());
+    };
+    let workers = list(write.object, "/spec/provider/workers").iter();
+    let images = workers.filter_map(|worker| worker.pointer("/machine/image"));
+    let mut open = images.filter(|image| text(image, "/version").is_none());
+    let is_known = |name: &str| {
+        list(&profile, "/spec/machineImages").iter().any(|image| image["name"] == name)
+    };
+    let lost = open.find_map(|image| text(image, "/name").filter(|name| !is_known(name)));
+    lost.map_or(Ok(()), |name| {
+        Err(Status::new(500, "InternalError", format!("image name {name:?} is not supported")))
+    })
+}
 
 /// Whether a version of an image, or of Kubernetes, has not expired.
 pub(super) fn is_offered(version: &Value, now: Timestamp) -> bool {

@@ -52,15 +52,25 @@ fn secrets(write: &Admission<'_>, gardener: Version) -> Option<String> {
     if !changed(write, "/spec/resources") {
         return None;
     }
+    let word = if older { "shoot resource" } else { "resource" };
     list(shoot, "/spec/resources").iter().find_map(|resource| {
-        let plural = match text(resource, "/resourceRef/kind")? {
-            "Secret" => "secrets",
-            "ConfigMap" => "configmaps",
-            _ => return None,
-        };
-        let named = text(resource, "/resourceRef/name")?;
-        let word = if older { "shoot resource" } else { "resource" };
+        let said = |key: &str| text(&resource["resourceRef"], key).unwrap_or_default();
+        let (version, kind, named) = (said("/apiVersion"), said("/kind"), said("/name"));
         let own = text(resource, "/name").unwrap_or_default();
+        let plural = match (version, kind) {
+            ("", _) => return Some("groupVersion shouldn't be empty".to_owned()),
+            ("v1", "Secret") => "secrets",
+            ("v1", "ConfigMap") => "configmaps",
+            _ => {
+                return Some(format!(
+                    "{word} reference {own:?} could not be resolved for API resource with version {version:?} and \
+                     kind {kind:?}"
+                ));
+            }
+        };
+        if named.is_empty() {
+            return Some(format!("failed to resolve {word} reference {own:?}: name is required"));
+        }
         is_missing(plural, named).then(|| {
             format!("failed to resolve {word} reference {own:?}: {plural} {named:?} not found")
         })

@@ -69,14 +69,15 @@ pub(super) fn mistyped(form: &Form, value: &Value, path: &str) -> Option<String>
                     .to_owned()
             })
         }
-        (Form::Map | Form::Texts | Form::Flags, Value::Object(values)) => {
+        (Form::Map | Form::Texts | Form::Flags | Form::Quantities, Value::Object(values)) => {
             values.values().find_map(|value| match form {
                 Form::Texts => mistyped(&Form::Text, value, path),
                 Form::Flags => mistyped(&Form::Boolean, value, path),
+                Form::Quantities => mistyped(&Form::Quantity, value, path),
                 _ => None,
             })
         }
-        (Form::Map | Form::Texts | Form::Flags, _) => wrong("map"),
+        (Form::Map | Form::Texts | Form::Flags | Form::Quantities, _) => wrong("map"),
         (Form::List(items), Value::Array(values)) => {
             values.iter().find_map(|value| mistyped(items, value, path))
         }

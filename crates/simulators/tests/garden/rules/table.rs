@@ -1,7 +1,8 @@
-//! Tables of requests and of the answers that the real API servers of both versions give to them.
+//! The table of requests and of the answers that the real API servers of both versions give to them.
 //!
 //! A row is `request | answer of 1.65 | answer of 1.117`, the last of which is left out where both are the same. An answer
-//! is a status, and with it the field that a refusal names, or a part of its text in quotes.
+//! is a status, and with it the field that a refusal names, or a part of its text in quotes. Nothing is stored: each
+//! request is a dry run.
 
 use http::Request;
 use kube::client::Body;
@@ -14,6 +15,9 @@ pub(super) const SHOOTS: &str = "/apis/core.gardener.cloud/v1beta1/namespaces/ga
 pub(super) const JSON: &str = "application/json";
 pub(super) const MERGE: &str = "application/merge-patch+json";
 
+/// All requests. What they are is told at its top.
+const TABLE: &str = include_str!("answers.txt");
+
 /// One row.
 #[derive(Debug)]
 pub(super) struct Row {
@@ -21,9 +25,9 @@ pub(super) struct Row {
     answers: [&'static str; 2],
 }
 
-/// All rows of a table.
-pub(super) fn rows(table: &'static str) -> Vec<Row> {
-    let rows = table.lines().filter(|row| !row.is_empty() && !row.starts_with('#'));
+/// All rows of the table.
+pub(super) fn rows() -> Vec<Row> {
+    let rows = TABLE.lines().filter(|row| !row.is_empty() && !row.starts_with('#'));
     rows.map(|row| {
         let mut parts = row.split(" | ");
         let request = parts.next().unwrap_or_default();
@@ -133,4 +137,54 @@ pub(super) async fn ask(
     let status = response.status().as_u16();
     let bytes = response.into_body().collect_bytes().await.unwrap();
     (status, serde_json::from_slice(&bytes).unwrap())
+}
+
+/// Asks for a Shoot that is made of the base.
+pub(super) async fn create(garden: &Garden, query: &str, changes: &str) -> (u16, Value) {
+    let path = format!("{SHOOTS}?dryRun=All&{query}");
+    ask(garden, "POST", &path, JSON, changed(&base("odd"), changes).to_string()).await
+}
+
+/// A Shoot that has its Seed and was reconciled.
+pub(super) async fn settled(garden: &Garden) -> Value {
+    let one = format!("{SHOOTS}/tried");
+    let (made, said) = ask(garden, "POST", SHOOTS, JSON, base("tried").to_string()).await;
+    assert_eq!(made, 201, "{said}");
+    let seed =
+        json!({"spec": {"seedName": "aws-ha-eu1"}, "metadata": {"finalizers": ["gardener"]}});
+    let (bound, said) =
+        ask(garden, "PATCH", &format!("{one}/binding"), MERGE, seed.to_string()).await;
+    assert_eq!(bound, 200, "{said}");
+    assert_eq!(said["spec"]["networking"]["pods"], "100.96.0.0/11");
+    let held = json!({"metadata": {"finalizers": ["gardener"]}});
+    let (held, said) = ask(garden, "PATCH", &one, MERGE, held.to_string()).await;
+    assert_eq!(held, 200, "{said}");
+    let last = json!({"type": "Create", "state": "Succeeded", "progress": 100});
+    let status = json!({"status": {"lastOperation": last, "technicalID": "shoot--kyma--tried"}});
+    ask(garden, "PATCH", &format!("{one}/status"), MERGE, status.to_string()).await.1
+}
+
+/// Sends a change of the Shoot that is there.
+pub(super) async fn change(garden: &Garden, live: &Value, request: &str) -> (u16, Value) {
+    let (how, body) = request.split_once(' ').unwrap();
+    let (how, query) = how.split_once('?').unwrap_or((how, ""));
+    let (word, part) =
+        how.split_once('/').map_or((how, ""), |(word, _)| (word, &how[word.len()..]));
+    let dry = if query.contains("dryRun=") { "" } else { "dryRun=All&" };
+    let path = format!("{SHOOTS}/tried{part}?{dry}{query}");
+    let patch = |media: &'static str| ("PATCH", media, body.to_owned());
+    let (method, media, body) = match word {
+        "put" => ("PUT", JSON, changed(live, body).to_string()),
+        "merge" => patch(MERGE),
+        "strategic" => patch("application/strategic-merge-patch+json"),
+        "apply" => {
+            let mut config: Value = serde_json::from_str(body).unwrap();
+            config["apiVersion"] = json!("core.gardener.cloud/v1beta1");
+            config["kind"] = json!("Shoot");
+            config["metadata"] = json!({"name": "tried"});
+            ("PATCH", "application/apply-patch+yaml", config.to_string())
+        }
+        _ => panic!("unknown request: {request}"),
+    };
+    ask(garden, method, &path, media, body).await
 }

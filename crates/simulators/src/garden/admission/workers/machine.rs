@@ -104,8 +104,8 @@ impl Offer<'_> {
         }
         let why = match (older, found) {
             (true, _) => format!(
-                "machine image does not support CPU architecture '{architecture}', is expired or does not match kubelet \
-                 version constraint"
+                "machine image '&{{{name} nil {version}}}' does not support CPU architecture '{architecture}', is expired \
+                 or does not match kubelet version constraint"
             ),
             (false, None) => "machine image version is not supported".to_owned(),
             (false, Some(_)) => "machine image version is expired".to_owned(),
