@@ -4,7 +4,7 @@
 //! shown then is the newest of the instance.
 
 use axum::{
-    extract::{Path, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use broker::{
@@ -24,6 +24,7 @@ use crate::{
     layout::{self, Frame, Live, Section},
     marks::{Tone, message},
     names,
+    path::Path,
     unstuck::{reason_field, reason_of},
 };
 
@@ -35,13 +36,36 @@ pub(crate) enum Activity {
 }
 
 impl Activity {
-    /// The one that a person may ask for, of a runtime in its state. What is suspended can be resumed, whatever the settings are by now.
-    pub(crate) fn possible(console: &Console, person: &Person, runtime: &Runtime) -> Option<Self> {
+    /// Those that a person may ask for, of a runtime in its state. What is suspended can be resumed, whatever the settings are by now.
+    pub(crate) async fn possible(
+        console: &Console,
+        person: &Person,
+        runtime: &Runtime,
+    ) -> Vec<Self> {
+        if runtime.status.expired_at.is_some() || !person.may(BROKER_WRITE) {
+            return vec![];
+        }
+        // The state does not tell what has failed: an order and a removal are not repeated this way, a suspension and a return are.
+        if runtime.status.state == "failed" {
+            let mut possible = Vec::new();
+            for change in [Self::Resume, Self::Suspend] {
+                if change.is_possible(console, person, runtime).await {
+                    possible.push(change);
+                }
+            }
+            return possible;
+        }
         let plans = &console.parts().broker.parts().settings.suspension.suspended;
-        let change = Self::in_state(runtime.status.state)?;
-        let allowed = change == Self::Resume || plans.contains(&runtime.service_plan_name);
-        let expired = runtime.status.expired_at.is_some();
-        (allowed && !expired && person.may(BROKER_WRITE)).then_some(change)
+        let allowed = |it: &Self| *it == Self::Resume || plans.contains(&runtime.service_plan_name);
+        Self::in_state(runtime.status.state).filter(allowed).into_iter().collect()
+    }
+
+    /// Whether the broker would do it now.
+    async fn is_possible(self, console: &Console, person: &Person, runtime: &Runtime) -> bool {
+        let update = self.update(runtime);
+        let caller = person.caller();
+        let effect = Box::pin(console.parts().broker.check_change(&caller, &update)).await;
+        matches!(effect, Ok(Effect::Activity))
     }
 
     fn in_state(state: &str) -> Option<Self> {

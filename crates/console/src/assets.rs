@@ -6,13 +6,14 @@ use std::{
 };
 
 use axum::{
-    extract::Path,
     http::{
         HeaderValue, StatusCode,
         header::{CACHE_CONTROL, CONTENT_TYPE, X_CONTENT_TYPE_OPTIONS},
     },
     response::{IntoResponse, Response},
 };
+
+use crate::path::Path;
 
 pub(crate) static STYLE: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("style", "css", "text/css", include_str!("assets/style.css")));

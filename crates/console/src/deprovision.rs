@@ -1,7 +1,7 @@
 //! Deleting a runtime: asked once more, with its name.
 
 use axum::{
-    extract::{Path, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use broker::{instances::Deprovision, runtimes::Runtime};
@@ -17,6 +17,7 @@ use crate::{
     layout::{self, Frame, Live, Section},
     marks::{Tone, message},
     names,
+    path::Path,
 };
 
 pub(crate) async fn page(

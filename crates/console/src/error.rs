@@ -22,6 +22,8 @@ pub(crate) enum PageError {
     Forbidden(&'static str),
     /// There is no such thing.
     Missing(String),
+    /// The address of a form, opened like a page.
+    NoPage(String),
     /// Something in the request is wrong.
     Bad(String),
     /// More at once than there may be.
@@ -44,6 +46,10 @@ impl PageError {
             }
             Self::Missing(what) => {
                 (StatusCode::NOT_FOUND, "Not found", format!("There is no {what}."))
+            }
+            Self::NoPage(path) => {
+                let text = format!("{path} takes a form only. Go to the page that has the form.");
+                (StatusCode::METHOD_NOT_ALLOWED, "Not a page", text)
             }
             Self::Bad(text) => (StatusCode::BAD_REQUEST, "That did not work", text.clone()),
             Self::TooMany(text) => {
@@ -71,11 +77,11 @@ impl IntoResponse for PageError {
 }
 
 /// A page that says one thing, with a way to sign in again.
-pub(crate) fn notice(text: &str, sign_in: &str) -> Markup {
+pub(crate) fn notice(heading: &str, text: &str, sign_in: &str) -> Markup {
     alone(
-        "Signing in",
+        heading,
         &html! {
-            p { "Console: " (text) "." }
+            p { (text) }
             p { a.button.first href=(sign_in) { "Sign in" } }
         },
     )
@@ -115,7 +121,7 @@ fn alone(heading: &str, text: &Markup) -> Markup {
                     a.brand href="/" aria-label="kcp, overview" { (LOGO) "kcp" }
                     nav aria-label="Main" { a href="/" { "Overview" } }
                 } }
-                main #content { div.card { div.empty { h1 { (heading) } (text) } } }
+                main.alone #content { div.card { div.empty { h1 { (heading) } (text) } } }
             }
         }
     }

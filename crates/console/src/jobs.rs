@@ -1,9 +1,6 @@
 //! Jobs: what keeps everything clean, when each ran and runs next, what came of it; a run and a dry run by button.
 
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::State, response::Response};
 use base::failure::chain;
 use broker::{
     jobs::{Error, JobView, LastRun, Outcome, StartedRun},
@@ -21,6 +18,7 @@ use crate::{
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
     marks::{Tone, message, pill},
+    path::Path,
     words::{ago, count, exact, span, until},
 };
 

@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use axum::{
-    extract::{Path, State},
+    extract::State,
     http::{HeaderValue, header},
     response::{IntoResponse, Response},
 };
@@ -29,6 +29,7 @@ use crate::{
     forms::Fields,
     names,
     operations::with_query,
+    path::Path,
 };
 
 /// How someone gets a kubeconfig with a token, and how long the token lasts.

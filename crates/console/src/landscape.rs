@@ -6,7 +6,7 @@ mod objects;
 
 use axum::{
     Router,
-    extract::{Path, State},
+    extract::State,
     response::Response,
     routing::{get, post},
 };
@@ -20,6 +20,7 @@ use crate::{
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
     marks::{Tone, pill},
+    path::Path,
     words::count,
 };
 

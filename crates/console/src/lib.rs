@@ -26,6 +26,7 @@ mod orchestrations;
 mod order;
 mod overview;
 mod pages;
+mod path;
 mod pool;
 mod query;
 mod runtime;
@@ -167,12 +168,24 @@ pub fn router(console: Console) -> Router {
         .route("/console/audit", get(audit::page))
         .route("/console/may-exist", get(may_exist::page))
         .route("/console/may-exist/{id}/settle", get(may_exist::question).post(may_exist::settled))
+        .route("/console", get(home))
+        .route("/console/", get(home))
         .route("/console/{*rest}", get(missing))
         .merge(orchestration_routes());
     if console.parts().landscape.is_some() {
         routes = routes.merge(landscape::routes());
     }
-    routes.with_state(console).route_layer(from_fn(headers))
+    routes.with_state(console).method_not_allowed_fallback(no_form).route_layer(from_fn(headers))
+}
+
+/// The overview is the console's first page.
+async fn home() -> Response {
+    error::see("/")
+}
+
+/// The address of a form, opened like a page.
+async fn no_form(uri: Uri) -> PageError {
+    PageError::NoPage(uri.path().to_owned())
 }
 
 /// Any other address below the console's.
@@ -201,8 +214,8 @@ pub fn assets() -> Router {
 }
 
 /// A page that says one thing, with a way to sign in again.
-pub fn notice(text: &str, sign_in: &str) -> Response {
-    error::notice(text, sign_in).into_response()
+pub fn notice(heading: &str, text: &str, sign_in: &str) -> Response {
+    error::notice(heading, text, sign_in).into_response()
 }
 
 /// The answer to a form whose session is over; with its fields, so that nothing that was typed is lost.

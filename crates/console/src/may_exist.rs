@@ -1,9 +1,6 @@
 //! Objects that may exist in `AvS` or LMS: their answers were lost, and nobody can ask for them. An operator looks, and settles each.
 
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::State, response::Response};
 use broker::instances::MayExist;
 use maud::{Markup, html};
 use serde_json::json;
@@ -17,6 +14,7 @@ use crate::{
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
     names,
+    path::Path,
     words::{ago, exact},
 };
 

@@ -51,7 +51,7 @@ pub(crate) async fn find(
     Ok(broker.runtimes(&person.caller(), &gone).await?.data.into_iter().next())
 }
 
-/// The names of these instances; those that are gone have none.
+/// The names of these instances; removed ones have those of their Shoots.
 pub(crate) async fn by_instance(
     console: &Console,
     person: &Person,
@@ -60,14 +60,32 @@ pub(crate) async fn by_instance(
     if !person.may(RUNTIMES_READ) {
         return HashMap::new();
     }
-    let mut instances: Vec<String> = instances.into_iter().map(str::to_owned).collect();
+    // Runs of jobs have no runtime.
+    let all = instances.into_iter().filter(|it| !it.contains('/'));
+    let mut instances: Vec<String> = all.map(str::to_owned).collect();
     instances.sort_unstable();
     instances.dedup();
     let mut names = HashMap::new();
+    add(console, person, &instances, StateWord::All, &mut names).await;
+    instances.retain(|it| !names.contains_key(it));
+    if let Ok(removed) = "deprovisioned".parse() {
+        add(console, person, &instances, removed, &mut names).await;
+    }
+    names
+}
+
+/// Adds the names of those of the instances that are in a state.
+async fn add(
+    console: &Console,
+    person: &Person,
+    instances: &[String],
+    state: StateWord,
+    names: &mut HashMap<String, String>,
+) {
     for some in instances.chunks(LARGEST_PAGE as usize) {
         let ask = RuntimesQuery {
             instances: some.to_vec(),
-            states: vec![StateWord::All],
+            states: vec![state],
             detail: Detail::Last,
             ..RuntimesQuery::default()
         };
@@ -78,5 +96,4 @@ pub(crate) async fn by_instance(
             (runtime.instance_id, name)
         }));
     }
-    names
 }

@@ -6,7 +6,7 @@ mod timeline;
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use broker::operations::view::{Entry, EntryEvent, OperationId, Shape, Snapshot};
 use maud::{Markup, html};
 
@@ -17,7 +17,9 @@ use crate::{
     jobs,
     layout::{self, Frame, Live, Section},
     marks::{pill, standing},
-    names, unstuck,
+    names,
+    path::Path,
+    unstuck,
     usual::{self, Usual},
     words::{clock, exact, id, kind},
 };

@@ -1,6 +1,6 @@
 //! One runtime: what was ordered, what happened to it, bindings, leftovers, and what can be done.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use broker::{
     bindings::BindingSummary,
     chores::leftovers::Leftover,
@@ -26,6 +26,7 @@ use crate::{
     marks::{self, Tone, message, pill, standing},
     names,
     operations::{reason_row, why},
+    path::Path,
     query::Query,
     runtimes::or_dash,
     unbind,
@@ -64,10 +65,11 @@ pub(crate) async fn page(
     } else {
         html! {}
     };
+    let changes = Activity::possible(&console, &person, &runtime).await;
     let name = names::of(&runtime);
     let body = html! {
         (layout::path(&[("/console/runtimes", "Runtimes")], &name))
-        (heading(&console, &person, &runtime, &name))
+        (heading(&person, &runtime, &name, &changes))
         @if shown.problem == "kubeconfig" { (message(Tone::Bad, "There is no kubeconfig right now. Try again in a moment; the log says why.")) }
         @if let Some(leftover) = &leftover { (leftovers(leftover)) }
         div.two {
@@ -100,7 +102,7 @@ async fn history(
     Ok(console.parts().operations.list(request).await?.operations)
 }
 
-fn heading(console: &Console, person: &Person, runtime: &Runtime, name: &str) -> Markup {
+fn heading(person: &Person, runtime: &Runtime, name: &str, changes: &[Activity]) -> Markup {
     let (tone, word) = marks::runtime(runtime.status.state);
     let there = !["deprovisioning", "deprovisioned"].contains(&runtime.status.state);
     let upgradable = is_ready(runtime) && person.operates(ORCHESTRATIONS_WRITE);
@@ -116,7 +118,7 @@ fn heading(console: &Console, person: &Person, runtime: &Runtime, name: &str) ->
                 @if is_ready(runtime) && person.may(BROKER_WRITE) {
                     a.button #change href={ "/console/runtimes/" (runtime.instance_id) "/change" } { "Change" }
                 }
-                @if let Some(change) = Activity::possible(console, person, runtime) {
+                @for change in changes {
                     a.button id=(change.word()) href=(change.address(&runtime.instance_id)) { (change.title()) }
                 }
                 @if there && person.may(BROKER_WRITE) {

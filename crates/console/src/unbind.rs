@@ -1,9 +1,6 @@
 //! Ending a binding: asked once more, with its id.
 
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::State, response::Response};
 use broker::{bindings::Unbind, instances::Error, runtimes::Runtime};
 use maud::{Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -17,6 +14,7 @@ use crate::{
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
     names,
+    path::Path,
     words::{exact, id},
 };
 

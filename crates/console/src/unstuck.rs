@@ -2,7 +2,7 @@
 //! needs a reason; all but a cancel also ask for the name of the runtime.
 
 use axum::{
-    extract::{Path, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use broker::operations::view::{Shape, Snapshot, State as OperationState};
@@ -18,6 +18,7 @@ use crate::{
     layout::{self, Frame, Live, Section},
     marks::{Tone, message},
     operation::{name, read, shape},
+    path::Path,
     words::kind,
 };
 

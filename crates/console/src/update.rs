@@ -1,7 +1,7 @@
 //! Changing a runtime: the parameters that its plan's schema lets change, with the values that it has.
 
 use axum::{
-    extract::{Path, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use broker::{
@@ -22,6 +22,7 @@ use crate::{
     marks::{Tone, message},
     names,
     order::{described, plans, property_field, value},
+    path::Path,
 };
 
 pub(crate) async fn page(

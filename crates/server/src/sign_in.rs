@@ -15,7 +15,7 @@ use anyhow::{Context, ensure};
 use api::{Principal, Verifier};
 use axum::{
     Extension, Router,
-    extract::{Query, Request, State},
+    extract::{RawQuery, Request, State},
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
@@ -224,19 +224,19 @@ fn page_of_form(headers: &HeaderMap) -> Option<String> {
     (is_here && is_ours(&to)).then_some(to)
 }
 
-#[derive(Deserialize)]
-struct SignInQuery {
-    #[serde(default)]
-    to: String,
+/// The value of a field in an address; of several the first. Whatever else is in an address is no reason to show no page.
+fn field(query: Option<&str>, name: &str) -> Option<String> {
+    let mut fields = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    fields.find(|(own, _)| own == name).map(|(_, value)| value.into_owned())
 }
 
-async fn begin(State(sign_in): State<Arc<SignIn>>, Query(asked): Query<SignInQuery>) -> Response {
+async fn begin(State(sign_in): State<Arc<SignIn>>, RawQuery(query): RawQuery) -> Response {
     // Two of them, because one has 122 random bits and a verifier needs 256 to be beyond doubt.
     let random = || format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
     let begun = PendingSignIn {
         state: random(),
         verifier: random(),
-        to: if is_ours(&asked.to) { asked.to } else { "/".into() },
+        to: field(query.as_deref(), "to").filter(|to| is_ours(to)).unwrap_or_else(|| "/".into()),
         until: sign_in.clock.now() + PATIENCE,
     };
     match sign_in.provider.address(&begun.state, &begun.verifier).await {
@@ -245,42 +245,34 @@ async fn begin(State(sign_in): State<Arc<SignIn>>, Query(asked): Query<SignInQue
     }
 }
 
-#[derive(Deserialize)]
-struct Answer {
-    code: Option<String>,
-    state: Option<String>,
-    error_description: Option<String>,
-    error: Option<String>,
-}
-
 async fn finish(
     State(sign_in): State<Arc<SignIn>>,
     headers: HeaderMap,
-    Query(answer): Query<Answer>,
+    RawQuery(query): RawQuery,
 ) -> Response {
+    let answer = |name| field(query.as_deref(), name);
     let begun = sign_in.cookies.open::<PendingSignIn>(&headers, SIGNING_IN);
     let begun = begun
-        .filter(|it| it.until > sign_in.clock.now() && Some(&it.state) == answer.state.as_ref());
+        .filter(|it| it.until > sign_in.clock.now() && Some(&it.state) == answer("state").as_ref());
     let Some(begun) = begun else {
-        return text_response(
+        return notice(
             StatusCode::BAD_REQUEST,
-            "the sign-in took too long, or was begun in another browser",
+            "You are not signed in",
+            "The sign-in took too long, or was begun in another browser. Begin it again.",
         );
     };
-    let Some(code) = answer.code else {
-        let why = answer.error_description.or(answer.error).unwrap_or_default();
-        return text_response(
-            StatusCode::FORBIDDEN,
-            &format!("the issuer refused the sign-in: {why}"),
-        );
+    let Some(code) = answer("code") else {
+        let why = answer("error_description").or_else(|| answer("error")).unwrap_or_default();
+        let text = format!("The issuer {} refused the sign-in: {why}.", sign_in.provider.issuer);
+        return notice(StatusCode::FORBIDDEN, "You are not signed in", &text);
     };
     let tokens = match sign_in.provider.redeem(&code, &begun.verifier).await {
         Ok(tokens) => tokens,
         Err(error) => return unavailable(&error),
     };
     let Some(principal) = sign_in.principal(tokens).await else {
-        let text = "the issuer's tokens are not accepted here; the log says why";
-        return text_response(StatusCode::FORBIDDEN, text);
+        let text = "The broker does not accept the token of the issuer; its log says why. Ask the operators of this control plane.";
+        return notice(StatusCode::FORBIDDEN, "You are not signed in", text);
     };
     tracing::info!(target: "audit", subject = principal.subject, issuer = principal.issuer, "signed in to the console");
     let before = sign_in.cookies.open(&headers, SESSION);
@@ -305,7 +297,8 @@ fn session(principal: Principal, before: Option<Session>) -> Session {
 }
 
 async fn sign_out(Extension(sign_in): Extension<Arc<SignIn>>, _: Fields) -> Response {
-    let mut response = text_response(StatusCode::OK, "signed out");
+    let text = "Other pages of this console in this browser are signed out, too.";
+    let mut response = notice(StatusCode::OK, "You are signed out", text);
     response.headers_mut().insert(header::SET_COOKIE, sign_in.cookies.ended(SESSION));
     response
 }
@@ -331,10 +324,12 @@ fn redirect(to: &str, cookie: Option<HeaderValue>) -> Response {
 
 fn unavailable(error: &anyhow::Error) -> Response {
     tracing::warn!(error = format!("{error:#}"), "the issuer of the console cannot be used");
-    text_response(StatusCode::BAD_GATEWAY, "the issuer does not answer; try again in a moment")
+    let text =
+        "The issuer does not answer. Try again in a moment; the broker's log says what is wrong.";
+    notice(StatusCode::BAD_GATEWAY, "Signing in is not possible right now", text)
 }
 
-/// A text with a way back.
-fn text_response(status: StatusCode, text: &str) -> Response {
-    (status, console::notice(text, SIGN_IN)).into_response()
+/// A page that says one thing, with the way to sign in.
+fn notice(status: StatusCode, heading: &str, text: &str) -> Response {
+    (status, console::notice(heading, text, SIGN_IN)).into_response()
 }

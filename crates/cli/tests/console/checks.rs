@@ -174,7 +174,12 @@ pub(crate) fn page(browser: &Browser, name: &str) {
         browser.picture(&folder.join(format!("{name}-{look}.png")));
     }
     browser.look(1280, false);
-    wrong.extend(unseen_focus(browser));
+    // On a busy machine a browser may lose the focus of its window for a moment: what is wrong with a page is wrong twice.
+    let unseen = unseen_focus(browser);
+    if !unseen.is_empty() {
+        let again = unseen_focus(browser);
+        wrong.extend(unseen.into_iter().filter(|it| again.contains(it)));
+    }
     assert!(wrong.is_empty(), "{name}: {wrong:#?}");
 }
 

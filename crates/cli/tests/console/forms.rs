@@ -71,9 +71,11 @@ fn a_runtime_is_suspended_and_resumed_after_being_asked_and_ids_are_copied() {
     browser.run(
         "Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }); \
          document.execCommand = () => { window.copied = document.activeElement.value; return true; }; \
-         document.querySelector('.copy').click()",
+         window.labels = []; const button = document.querySelector('.copy'); \
+         new MutationObserver(() => window.labels.push(button.textContent)).observe(button, { childList: true }); \
+         button.click()",
     );
-    browser.wait("document.querySelector('.copy').textContent === 'copied'");
+    browser.wait("window.labels.includes('copied')");
     let whole = browser.run("return document.querySelector('.copy').dataset.copy");
     assert_eq!(browser.run("return window.copied"), whole);
     browser.run("document.execCommand = () => false; document.querySelector('.copy').click()");
@@ -82,6 +84,85 @@ fn a_runtime_is_suspended_and_resumed_after_being_asked_and_ids_are_copied() {
         browser.run("return document.querySelector('.copy').previousElementSibling.textContent"),
         whole
     );
+}
+
+#[test]
+fn a_suspension_that_failed_is_tried_again_or_taken_back_and_a_failed_order_is_neither() {
+    let scene = Scene::new("max");
+    let browser = &scene.browser;
+    browser.look(1280, false);
+    scene.kcp(&["provision", "--yes", "--plan", "trial", "--name", "sleeper", "--watch"]);
+    let runtime = |name: &str| {
+        scene.open(&format!("/console/runtimes?q={name}&state=all"));
+        browser.follow("tbody a");
+    };
+    let confirm = |reason: &str| {
+        browser.fill("#reason", reason);
+        if browser.run("return Boolean(document.querySelector('#name'))") == true {
+            let name = browser.text("label[for=name] strong");
+            browser.fill("#name", &name);
+        }
+        browser.follow("form button.first");
+    };
+    let has = |id: &str| browser.run(&format!("return Boolean(document.querySelector('#{id}'))"));
+
+    // The suspension stands at a system that is down, and is abandoned.
+    scene.switch("gardener");
+    browser.wait("document.querySelector('#system-gardener .pill').textContent === 'down'");
+    runtime("sleeper");
+    browser.follow("#suspend");
+    confirm("nobody uses it");
+    browser.follow("#abandon");
+    confirm("it does not go on");
+    browser.wait(&format!("{STATE} === 'failed'"));
+
+    // An order that failed has nothing to suspend or to bring back.
+    let account =
+        ["--global-account", "other", "--subaccount", "other", "--user", "jo@example.test"];
+    scene.kcp(
+        &[["provision", "--yes", "--plan", "trial", "--name", "broken"].as_slice(), &account]
+            .concat(),
+    );
+    runtime("broken");
+    browser.follow("[aria-labelledby=history] tbody a");
+    browser.follow("#abandon");
+    confirm("it does not go on");
+    browser.wait(&format!("{STATE} === 'failed'"));
+    runtime("broken");
+    assert_eq!(browser.run(&format!("return {STATE}")), "failed");
+    assert_eq!((has("suspend"), has("resume")), (false.into(), false.into()));
+
+    scene.switch("gardener");
+    runtime("sleeper");
+    assert_eq!(browser.run(&format!("return {STATE}")), "failed");
+    assert_eq!((has("suspend"), has("resume")), (true.into(), true.into()));
+    checks::page(browser, "runtime-suspension-failed");
+
+    // Tried again it succeeds; and what is suspended is resumed.
+    browser.follow("#suspend");
+    confirm("once more");
+    browser.wait(&format!("{STATE} === 'succeeded'"));
+    runtime("sleeper");
+    assert_eq!(browser.run(&format!("return {STATE}")), "suspended");
+    assert_eq!((has("suspend"), has("resume")), (false.into(), true.into()));
+
+    // A return that failed is tried again, too.
+    scene.switch("gardener");
+    browser.wait("document.querySelector('#system-gardener .pill').textContent === 'down'");
+    runtime("sleeper");
+    browser.follow("#resume");
+    confirm("it is used again");
+    browser.follow("#abandon");
+    confirm("it does not go on");
+    browser.wait(&format!("{STATE} === 'failed'"));
+    scene.switch("gardener");
+    runtime("sleeper");
+    assert_eq!(has("resume"), true);
+    browser.follow("#resume");
+    confirm("once more");
+    browser.wait(&format!("{STATE} === 'succeeded'"));
+    runtime("sleeper");
+    assert_eq!(browser.run(&format!("return {STATE}")), "ready");
 }
 
 #[test]

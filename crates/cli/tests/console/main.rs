@@ -6,6 +6,7 @@ mod checks;
 mod fleet;
 mod forms;
 mod operators;
+mod session;
 #[path = "../support/mod.rs"]
 mod support;
 mod unreachable;
@@ -137,6 +138,7 @@ fn a_runtime_is_ordered_watched_through_trouble_opened_and_deleted() {
     checks::page(browser, "runtimes");
     browser.follow("tbody a");
     assert_eq!(browser.text("h1"), "demo");
+    let shoot = browser.text("[aria-labelledby=facts] dd");
     checks::page(browser, "runtime");
     let kubeconfig =
         browser.settle("fetch(document.querySelector('#kubeconfig').href).then((it) => it.text())");
@@ -167,9 +169,15 @@ fn a_runtime_is_ordered_watched_through_trouble_opened_and_deleted() {
     checks::page(browser, "runtimes-empty");
     checks::page_at(browser, &scene.base, "/console/runtimes/none", "missing");
     checks::page_at(browser, &scene.base, "/console/nothing", "missing-page");
+    checks::page_at(browser, &scene.base, "/console/runtimes/%ff", "undecodable");
+    scene.open("/console/");
+    assert_eq!(browser.text("h1"), "Overview");
     checks::page_at(browser, &scene.base, "/console/runtimes?page=x", "bad");
     checks::page_at(browser, &scene.base, "/", "overview-later");
     checks::page_at(browser, &scene.base, "/console/operations", "operations");
+    // What is gone is called by its Shoot: the customer's name is forgotten with it.
+    let called = browser.run("return document.querySelector('tbody b a').textContent");
+    assert_eq!(called, shoot);
 }
 
 #[test]

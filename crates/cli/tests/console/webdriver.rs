@@ -132,6 +132,11 @@ impl Browser {
         self.post("/url", &json!({"url": address}));
     }
 
+    /// Deletes every cookie, as if they had never been there.
+    pub(crate) fn forget_cookies(&self) {
+        self.call(&Method::DELETE, "/cookie", &Value::Null);
+    }
+
     pub(crate) fn address(&self) -> String {
         self.call(&Method::GET, "/url", &Value::Null).as_str().unwrap().to_owned()
     }

@@ -1,6 +1,6 @@
 //! One simulated system: what it keeps, and the calls that it got.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use maud::{Markup, html};
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,6 +12,7 @@ use crate::{
     error::PageError,
     layout::{self, Frame, Live, Section},
     operations::with_query,
+    path::Path,
     query::Query,
     words::count,
 };

@@ -1,9 +1,6 @@
 //! Pausing, resuming and cancelling an orchestration, trying failures again, and another number of workers.
 
-use axum::{
-    extract::{Path, State},
-    response::Response,
-};
+use axum::{extract::State, response::Response};
 use broker::instances::Error;
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -16,6 +13,7 @@ use crate::{
     error::{PageError, see},
     forms::{self, Fields},
     layout::{self, Frame, Live, Section},
+    path::Path,
 };
 
 type Answer = Result<Response, PageError>;

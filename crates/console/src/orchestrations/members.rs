@@ -1,10 +1,10 @@
 //! The operations of an orchestration, page by page; the filter is in the address.
 
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 
 use broker::orchestrations::{OperationItem, PageOf, PageRequest, StatusItem};
 use domain::orchestration::no_time;
-use futures::future::join_all;
+use futures::{StreamExt as _, stream};
 use maud::{Markup, html};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -21,6 +21,8 @@ use crate::{
 };
 
 const PAGE: u32 = 50;
+/// How many operations are looked up at a time.
+const AT_ONCE: usize = 4;
 const STATES: [&str; 6] = ["", "pending", "in progress", "succeeded", "failed", "canceled"];
 
 /// Which operations are wanted.
@@ -54,11 +56,31 @@ fn has_begun(member: &OperationItem) -> bool {
     ["in progress", "succeeded"].contains(&member.state.as_str())
 }
 
+/// Operations that have begun, and what their runtimes are called.
+pub(super) struct Begun(HashMap<Uuid, String>);
+
+impl Begun {
+    pub(super) fn has(&self, operation: &Uuid) -> bool {
+        self.0.contains_key(operation)
+    }
+
+    /// The name of its runtime.
+    pub(super) fn name(&self, operation: &Uuid) -> Option<&str> {
+        self.0.get(operation).map(String::as_str)
+    }
+}
+
 /// Which of these operations there are.
-pub(super) async fn begun(console: &Console, operations: Vec<Uuid>) -> BTreeSet<Uuid> {
+pub(super) async fn begun(console: &Console, person: &Person, operations: Vec<Uuid>) -> Begun {
     let view = &console.parts().operations;
-    let look = |id: Uuid| async move { view.find(id).await.is_ok().then_some(id) };
-    join_all(operations.into_iter().map(look)).await.into_iter().flatten().collect()
+    let look = |id: Uuid| async move { view.find(id).await.ok().map(|it| (id, it.instance)) };
+    // Some at a time: the pool of connections is for orders first.
+    let found = stream::iter(operations).map(look).buffer_unordered(AT_ONCE);
+    let found: Vec<(Uuid, String)> = found.filter_map(std::future::ready).collect().await;
+    let names = names::by_instance(console, person, found.iter().map(|it| it.1.as_str())).await;
+    let name =
+        |instance: &str| names.get(instance).cloned().unwrap_or_else(|| names::short(instance));
+    Begun(found.into_iter().map(|(id, instance)| (id, name(&instance))).collect())
 }
 
 pub(super) async fn find(
@@ -81,7 +103,7 @@ pub(super) async fn card(
     item: &StatusItem,
     wanted: &MembersQuery,
     members: &Members,
-    begun: &BTreeSet<Uuid>,
+    begun: &Begun,
 ) -> Markup {
     let instances = members.0.data.iter().map(|it| it.instance_id.as_str());
     let names = names::by_instance(console, person, instances).await;
@@ -112,7 +134,7 @@ pub(super) async fn card(
                         tr id={ "member-" (member.operation_id) } {
                             td {
                                 // An operation that has not begun has no page.
-                                b { (link(person, &member.operation_id, Some(name), has_begun(member) || begun.contains(&member.operation_id))) }
+                                b { (link(person, &member.operation_id, Some(name), has_begun(member) || begun.has(&member.operation_id))) }
                                 div.small.faint { (member.shoot_name) " · " (member.service_plan_name) }
                             }
                             td { (pill(tone, word)) }

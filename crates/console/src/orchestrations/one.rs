@@ -1,8 +1,6 @@
 //! One orchestration: how far it is, how fast it goes, what failed and why, what is slow, and its operations.
 
-use std::collections::BTreeSet;
-
-use axum::extract::{Path, State};
+use axum::extract::State;
 use broker::orchestrations::{Failures, Progress, StatusItem, Wave};
 use domain::orchestration::no_time;
 use jiff::Timestamp;
@@ -10,7 +8,7 @@ use maud::{Markup, html};
 use uuid::Uuid;
 
 use super::{
-    members::{self, MembersQuery},
+    members::{self, Begun, MembersQuery},
     targets, title,
 };
 use crate::{
@@ -20,6 +18,7 @@ use crate::{
     forms,
     layout::{self, Frame, Live, Section},
     marks::{self, Tone, flag, message, pill},
+    path::Path,
     query::Query,
     words::{count, exact, id, since, until},
 };
@@ -35,7 +34,9 @@ pub(crate) async fn page(
     let (item, progress) = tokio::try_join!(all.get(&wanted), all.progress(&wanted))?;
     let members = members::find(&console, &wanted, &shown).await?;
     let failed = progress.failures.iter().flat_map(|group| group.operations.iter().copied());
-    let begun = members::begun(&console, failed.chain(members.in_doubt()).collect()).await;
+    let slow = progress.slowest.iter().map(|it| it.operation_id);
+    let looked_up = failed.chain(slow).chain(members.in_doubt()).collect();
+    let begun = members::begun(&console, &person, looked_up).await;
     let now = console.now();
     let name = title(item.kind, &item.parameters);
     let over = is_over(&progress);
@@ -55,7 +56,7 @@ pub(crate) async fn page(
                     }
                     div.stack {
                         @if !over && person.operates(ORCHESTRATIONS_WRITE) { (workers(&person, &progress)) }
-                        (slowest(&person, &progress, now))
+                        (slowest(&person, &progress, &begun, now))
                     }
                 }
             }
@@ -202,7 +203,7 @@ fn share(wave: &Wave) -> Markup {
     }
 }
 
-fn failures(person: &Person, failures: &[Failures], begun: &BTreeSet<Uuid>) -> Markup {
+fn failures(person: &Person, failures: &[Failures], begun: &Begun) -> Markup {
     let failed = failures.iter().map(|it| it.count).sum::<u64>();
     let failed = usize::try_from(failed).unwrap_or(usize::MAX);
     html! {
@@ -220,7 +221,7 @@ fn failures(person: &Person, failures: &[Failures], begun: &BTreeSet<Uuid>) -> M
                                 div.why.small { (group.message) }
                             }
                             td.tight { (group.count) }
-                            td.wide.small { @for operation in &group.operations { div { (link(person, operation, None, begun.contains(operation))) } } }
+                            td.wide.small { @for operation in &group.operations { div { (link(person, operation, begun.name(operation), begun.has(operation))) } } }
                         }
                     } }
                 }
@@ -229,7 +230,7 @@ fn failures(person: &Person, failures: &[Failures], begun: &BTreeSet<Uuid>) -> M
     }
 }
 
-fn slowest(person: &Person, progress: &Progress, now: Timestamp) -> Markup {
+fn slowest(person: &Person, progress: &Progress, begun: &Begun, now: Timestamp) -> Markup {
     html! {
         section.card aria-labelledby="slowest" {
             header { h2 #slowest { "Running for longest" } }
@@ -239,11 +240,12 @@ fn slowest(person: &Person, progress: &Progress, now: Timestamp) -> Markup {
                 table {
                     thead { tr { th { "Runtime" } th.right { "For" } } }
                     tbody { @for slow in &progress.slowest {
+                        @let name = begun.name(&slow.operation_id).unwrap_or(&slow.shoot_name);
                         tr id={ "slow-" (slow.operation_id) } {
                             td {
                                 b { @if person.operates(OPERATIONS_READ) {
-                                    a href={ "/console/operations/" (slow.operation_id) } { (slow.shoot_name) }
-                                } @else { (slow.shoot_name) } }
+                                    a href={ "/console/operations/" (slow.operation_id) } { (name) }
+                                } @else { (name) } }
                                 div.small.why { (slow.description) }
                             }
                             td.right.tight { (since(slow.started_at, now)) }

@@ -166,10 +166,16 @@ async fn without_a_session_nothing_opens_and_an_answer_of_another_sign_in_is_ref
     }
     let (back, cookie) = scene.at_the_issuer().await;
     let (other, _) = scene.at_the_issuer().await;
-    for (address, cookie) in [(&other, cookie.as_str()), (&back, "")] {
+    // Nor is one that nobody can read; each is a page with the way to sign in.
+    let twice = "/console/signed-in?state=a&state=b&code=%ff&code=c".to_owned();
+    for (address, cookie) in [(&other, cookie.as_str()), (&back, ""), (&twice, cookie.as_str())] {
         let refused = scene.ask("GET", address, cookie).await;
         assert_eq!((refused.status, refused.cookie.as_str()), (StatusCode::BAD_REQUEST, ""));
+        let parts = ["<!DOCTYPE html>", "You are not signed in", "href=\"/console/sign-in\""];
+        assert!(parts.iter().all(|part| refused.text.contains(part)), "{}", refused.text);
     }
+    let begun = scene.ask("GET", "/console/sign-in?to=%ff&to=/console/jobs", "").await;
+    assert!(begun.location.contains("code_challenge="), "{}", begun.text);
     scene.up.stop().await;
 }
 

@@ -79,11 +79,12 @@ pub(crate) const PAGES: [(&str, &str, &[&str], bool); 39] = [
 /// The overview shows everyone what they may see, and so does the page that an address has nothing; the landscape is there in `kcp up` alone, for the development identity.
 fn is_for_all(path: &str) -> bool {
     let all = ["/console/assets/", "/console/landscape", "/console/{*rest}"];
-    path == "/" || all.iter().any(|start| path.starts_with(start))
+    ["/", "/console", "/console/"].contains(&path)
+        || all.iter().any(|start| path.starts_with(start))
 }
 
 /// Somebody with these scopes.
-fn person<'a>(scopes: impl IntoIterator<Item = &'a str>, tenant: Option<&str>) -> Person {
+pub(super) fn person<'a>(scopes: impl IntoIterator<Item = &'a str>, tenant: Option<&str>) -> Person {
     let scopes = scopes.into_iter().map(str::to_owned).collect();
     Person { scopes, tenant: tenant.map(str::to_owned), ..Person::developer("word".into()) }
 }
@@ -95,7 +96,7 @@ async fn opens(pages: &Router, method: &str, path: &str, person: Person) -> bool
     status != 403
 }
 
-async fn answer(pages: &Router, method: &str, path: &str, person: Person) -> Response {
+pub(super) async fn answer(pages: &Router, method: &str, path: &str, person: Person) -> Response {
     let path = path.replace("{action}", "retry").replace(['{', '}'], "");
     let form = if method == "post" { "form=word&do=create&include-0-all=on" } else { "" };
     let request = Request::builder().method(method.to_uppercase().as_str()).uri(&path);
@@ -140,7 +141,7 @@ async fn every_page_opens_with_its_scopes_and_to_nobody_who_lacks_one() {
 }
 
 /// Orders a runtime of a plan that cannot be bound.
-async fn order_trial(up: &Up, instance: &str, account: &str) {
+pub(super) async fn order_trial(up: &Up, instance: &str, account: &str) {
     let http = reqwest::Client::new();
     let asked = |method: Method, path: &str| {
         let request = http.request(method, format!("{}/oauth/v2{path}", up.connection.broker));
@@ -190,7 +191,8 @@ async fn with_a_scope_for_tokens_it_is_said_that_a_runtime_offers_none() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_address_that_leads_nowhere_or_cannot_be_read_is_answered_with_a_page() {
     let started = testing::start().await;
-    let pages = shielded(console::router(started.console()), RequestLimits::DEFAULT);
+    let pages = console::router(started.console()).merge(console::assets());
+    let pages = shielded(pages, RequestLimits::DEFAULT);
 
     for (path, status, said) in [
         ("/console/nothing", 404, "There is no page /console/nothing."),
@@ -200,6 +202,12 @@ async fn an_address_that_leads_nowhere_or_cannot_be_read_is_answered_with_a_page
         ("/console/operations?after=xyz", 400, "after: "),
         ("/console/pool?days=many", 400, "days: invalid digit"),
         ("/console/audit?before=1", 400, "before: "),
+        ("/console/runtimes/%ff", 404, "There is no page /console/runtimes/%ff."),
+        ("/console/runtimes/i/bindings/%e4/end", 404, "There is no page /console/runtimes/i/"),
+        ("/console/%ff", 404, "There is no page /console/%ff."),
+        ("/console/jobs/%c3%28", 404, "There is no page /console/jobs/%c3%28."),
+        ("/console/assets/%ff", 404, "There is no page /console/assets/%ff."),
+        ("/console/jobs/drift/run", 405, "/console/jobs/drift/run takes a form only."),
     ] {
         let answer = answer(&pages, "get", path, person(SCOPES, None)).await;
         let given = answer.status().as_u16();
@@ -207,6 +215,11 @@ async fn an_address_that_leads_nowhere_or_cannot_be_read_is_answered_with_a_page
         let text = String::from_utf8_lossy(&text);
         assert_eq!(given, status, "{path}: {text}");
         assert!(text.starts_with("<!DOCTYPE html>") && text.contains(said), "{path}: {text}");
+    }
+    for path in ["/console", "/console/"] {
+        let answer = answer(&pages, "get", path, person(SCOPES, None)).await;
+        let led = (answer.status().as_u16(), answer.headers()["location"].to_str().unwrap());
+        assert_eq!(led, (303, "/"), "{path}");
     }
     drop(pages);
     started.stop().await;

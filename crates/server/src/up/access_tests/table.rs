@@ -122,8 +122,10 @@ const PLATFORMS: [(&str, &str); 12] = [
 ];
 
 /// The console of `kcp up`: open to this machine. A form with missing fields is answered with 400.
-pub(crate) const CONSOLE: [Row; 47] = [
+pub(crate) const CONSOLE: [Row; 49] = [
     ("get", "/", "", Open),
+    ("get", "/console", "", Open),
+    ("get", "/console/", "", Open),
     ("get", "/console/assets/{name}", "", Open),
     ("get", "/console/events", "", Open),
     ("get", "/console/runtimes", "", Open),
