@@ -3,6 +3,7 @@
 //! What a reader would get wrong: the instances are generated, but the broker is real: a process of its own that is asked over HTTP.
 //! Their orders are copies of one that it has accepted, sealed with its keys, so that a page is as expensive as in production.
 
+mod console;
 mod copied;
 pub(crate) mod generate;
 mod judged;
@@ -16,6 +17,8 @@ use std::{fmt::Write as _, path::PathBuf, time::Instant};
 use serde::Serialize;
 
 use crate::process;
+use console::Browser;
+pub use console::PageFigure;
 use generate::Generator;
 pub use judged::JudgedTarget;
 use measure::Measures;
@@ -63,6 +66,8 @@ pub struct Figures {
     pub cores: usize,
     /// The questions, the first page first.
     pub figures: Vec<Figure>,
+    /// The pages of the console.
+    pub pages: Vec<PageFigure>,
     /// The targets of lists; with SQLite only those without plain statements.
     pub targets: Vec<JudgedTarget>,
     /// How many runtimes an export has, and how many of them per second.
@@ -87,10 +92,14 @@ pub async fn run(options: Options) -> anyhow::Result<Figures> {
     eprintln!("asking");
     let measures = Measures::new(&service, &generator, options.times);
     let figures = measures.all().await?;
-    let targets = judged::all(&service, &measures, options.times).await?;
+    let mut targets = judged::all(&service, &measures, options.times).await?;
     let before = process::memory(service.process()?)?.1;
     let (exported, took) = measures.export().await?;
     let after = process::memory(service.process()?)?.1;
+    eprintln!("opening pages of the console");
+    let browser = Browser::sign_in(&service, options.times).await?;
+    targets.extend(browser.judged().await?);
+    let pages = browser.all(&generator).await?;
     #[expect(clippy::cast_precision_loss, reason = "a count of runtimes is small")]
     let exported_per_second = exported as f64 / took.as_secs_f64();
     Ok(Figures {
@@ -100,6 +109,7 @@ pub async fn run(options: Options) -> anyhow::Result<Figures> {
         profile: if cfg!(debug_assertions) { "dev" } else { "release" },
         cores: std::thread::available_parallelism().map_or(1, Into::into),
         figures,
+        pages,
         targets,
         exported,
         exported_per_second,

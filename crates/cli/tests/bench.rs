@@ -115,6 +115,18 @@ fn lists_of_generated_instances_are_measured_and_find_what_there_is() {
         assert!(figure(question)["ratio"].is_number(), "{question}");
     }
     assert_eq!(report["exported"], figure("first page")["found"]);
+    let pages = report["pages"].as_array().unwrap();
+    for page in [
+        "overview",
+        "runtimes, last page",
+        "a runtime",
+        "an operation",
+        "audit",
+        "an orchestration",
+    ] {
+        let page = pages.iter().find(|it| it["page"] == page).unwrap_or_else(|| panic!("{page}"));
+        assert!(page["median"].is_number() && page["bytes"].as_u64() > Some(1_000), "{page}");
+    }
 }
 
 #[test]

@@ -38,6 +38,9 @@ pub(crate) struct Connection {
     provisioner: String,
     landscape: String,
     pub(crate) token: SecretString,
+    /// The user who signs in.
+    pub(crate) user: String,
+    pub(crate) password: SecretString,
 }
 
 /// The most memory that services had, in MiB.

@@ -14,7 +14,7 @@ use crate::{
     targets::{self, Target},
 };
 
-const ROUNDS: usize = 5;
+pub(super) const ROUNDS: usize = 5;
 
 // A hundred rows by key from anywhere.
 const PLAIN: &str = "
@@ -53,10 +53,10 @@ pub struct JudgedTarget {
 
 /// Both sides of each round.
 #[derive(Default)]
-struct Sides(Vec<[f64; 2]>);
+pub(super) struct Sides(pub(super) Vec<[f64; 2]>);
 
 impl Sides {
-    fn judged(&self, target: &Target) -> JudgedTarget {
+    pub(super) fn judged(&self, target: &Target) -> JudgedTarget {
         let mut ratios: Vec<f64> =
             self.0.iter().map(|[system, baseline]| system / baseline).collect();
         ratios.sort_by(f64::total_cmp);
@@ -108,7 +108,7 @@ pub(super) async fn all(
     Ok(judged)
 }
 
-async fn plain_page(connection: &mut PgConnection, times: usize) -> anyhow::Result<f64> {
+pub(super) async fn plain_page(connection: &mut PgConnection, times: usize) -> anyhow::Result<f64> {
     let mut took = Vec::new();
     for _ in 0..times {
         let began = Instant::now();
@@ -118,7 +118,10 @@ async fn plain_page(connection: &mut PgConnection, times: usize) -> anyhow::Resu
     Ok(median(&took))
 }
 
-async fn reference_page(connection: &mut PgConnection, pages: usize) -> anyhow::Result<f64> {
+pub(super) async fn reference_page(
+    connection: &mut PgConnection,
+    pages: usize,
+) -> anyhow::Result<f64> {
     let offset = i64::try_from(fastrand::usize(..pages) * 100)?;
     let began = Instant::now();
     let ids: Vec<String> =

@@ -40,6 +40,10 @@ const JOBS: [&str; 8] = [
     "DRIFT",
 ];
 
+/// What pages of the console are opened with.
+const SCOPES: &str = "openid runtimes:read operations:read operations:write orchestrations:read \
+    orchestrations:write broker:write kubeconfig:read tenants:any";
+
 /// Everything that runs; gone when this value is.
 pub(crate) struct Service {
     broker: Option<Child>,
@@ -127,6 +131,9 @@ impl Service {
         command.arg("broker").arg("--config").arg(self.folder.join("broker.toml"));
         command.env("KCP_BROKER_LISTEN", format!("127.0.0.1:{}", self.port));
         command.env("KCP_BROKER_DATABASE_URL", &self.url).env("KCP_BROKER_LOG", "warn");
+        // The console, behind a sign-in at the landscape.
+        command.env("KCP_BROKER_CONSOLE_URL", self.address());
+        command.env("KCP_BROKER_CONSOLE_CLIENT_ID", "kcp").env("KCP_BROKER_CONSOLE_SCOPES", SCOPES);
         for job in JOBS {
             command.env(format!("KCP_BROKER_JOB_{job}_ENABLED"), "false");
         }
@@ -142,6 +149,11 @@ impl Service {
 
     pub(crate) fn token(&self) -> &SecretString {
         &self.connection.token
+    }
+
+    /// The user who signs in, and the password.
+    pub(crate) fn user(&self) -> (&str, &SecretString) {
+        (&self.connection.user, &self.connection.password)
     }
 
     /// The broker's process.

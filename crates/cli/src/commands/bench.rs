@@ -14,7 +14,7 @@ use clap::{Args, Subcommand};
 
 use crate::{connection, output};
 
-/// Measure how fast it is on this machine.
+/// Measure the performance on this machine.
 #[derive(Args)]
 pub(crate) struct Bench {
     #[command(subcommand)]
@@ -39,39 +39,39 @@ enum BenchCommand {
 /// Measure the engine as ratios against baselines of the same run.
 #[derive(Args)]
 struct Engine {
-    /// How many rounds of baseline and system [default: 5, short: 1].
+    /// The number of rounds of baseline and system [default: 5, short: 1].
     #[arg(long, value_name = "N")]
     rounds: Option<usize>,
-    /// How long one measurement takes, after its warm-up [default: 10, short: 1].
+    /// The seconds that one measurement takes, after its warm-up [default: 10, short: 1].
     #[arg(long, value_name = "S")]
     seconds: Option<f64>,
     /// How often a disturbed round is repeated before its figures count as noisy.
     #[arg(long, value_name = "N", default_value_t = 3)]
     repeats: usize,
-    /// Only prove that the benchmark works: small, quick, never judged.
+    /// Only test the benchmark itself: small, quick, never judged.
     #[arg(long)]
     short: bool,
     /// The folder of initdb, postgres and pgbench.
     #[arg(long, value_name = "DIR")]
     postgres_bin: Option<PathBuf>,
-    /// Where to write everything as JSON.
+    /// The file for all figures as JSON.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Only these figures.
     #[arg(long, value_name = "IDS", value_delimiter = ',')]
     only: Vec<String>,
-    /// How many operations are stored before anything is measured.
+    /// The number of operations stored before the measurements.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     rows: usize,
 }
 
-/// Make many runtimes at once with the control plane that runs on this machine, and remove them again.
+/// Create many runtimes at once in the control plane on this machine, and remove them.
 #[derive(Args)]
 struct Runtimes {
-    /// How many.
+    /// The number of runtimes.
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     runtimes: usize,
-    /// A release of Kyma to install in each.
+    /// The release of Kyma to install in each.
     #[arg(long, value_name = "VERSION")]
     kyma: Option<String>,
 }
@@ -79,13 +79,13 @@ struct Runtimes {
 /// Send many orders at once to replicas of the broker that are killed while they work, and remove everything again.
 #[derive(Args)]
 struct Orders {
-    /// How many orders.
+    /// The number of orders.
     #[arg(long = "orders", value_name = "N", default_value_t = 1_000)]
     count: usize,
-    /// How many replicas.
+    /// The number of replicas.
     #[arg(long, value_name = "N", default_value_t = 3)]
     replicas: usize,
-    /// How many seconds pass between two kills; 0 kills nobody.
+    /// The number of seconds between two kills; 0 for none.
     #[arg(long, value_name = "S", default_value_t = 2.0)]
     kill_every: f64,
     /// The folder of initdb, postgres and pgbench.
@@ -97,16 +97,16 @@ struct Orders {
 /// times; remove everything again.
 #[derive(Args)]
 struct Mixed {
-    /// How many of each.
+    /// The number of orders, of changes and of removals.
     #[arg(long, value_name = "N", default_value_t = 100)]
     each: usize,
-    /// How many changes of one instance.
+    /// The number of changes of one instance.
     #[arg(long, value_name = "N", default_value_t = 300)]
     updates: usize,
-    /// How many replicas.
+    /// The number of replicas.
     #[arg(long, value_name = "N", default_value_t = 3)]
     replicas: usize,
-    /// How many seconds pass between two kills; 0 kills nobody.
+    /// The number of seconds between two kills; 0 for none.
     #[arg(long, value_name = "S", default_value_t = 2.0)]
     kill_every: f64,
     /// The folder of initdb, postgres and pgbench.
@@ -133,10 +133,10 @@ impl Mixed {
 /// Order instances from the control plane that runs on this machine, remove them again, and compare with what the outside systems needed.
 #[derive(Args)]
 struct Overhead {
-    /// How many orders.
+    /// The number of orders.
     #[arg(long = "orders", value_name = "N", default_value_t = 20)]
     count: usize,
-    /// How many of them are under way at once.
+    /// The number of orders at a time.
     #[arg(long, value_name = "N", default_value_t = 4)]
     at_once: usize,
 }
@@ -160,16 +160,16 @@ impl Overhead {
 /// Fill a database with generated instances and measure what lists of runtimes cost, through a broker of its own.
 #[derive(Args)]
 struct Reads {
-    /// How many instances.
+    /// The number of instances.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     instances: usize,
-    /// How often each question is asked.
+    /// How often each list is requested.
     #[arg(long, value_name = "N", default_value_t = 50)]
     times: usize,
     /// In an embedded database instead of PostgreSQL.
     #[arg(long)]
     sqlite: bool,
-    /// Where to write everything as JSON.
+    /// The file for all figures as JSON.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The folder of initdb, postgres and pgbench.
@@ -188,7 +188,9 @@ impl Reads {
         });
         let figures = Box::pin(figures).await?;
         let table = output::table(&reads::Figures::HEAD, figures.rows().into_iter());
-        output::print(&format!("{table}\n{}", figures.summary()))?;
+        let pages = figures.pages.iter().map(reads::PageFigure::row);
+        let pages = output::table(&reads::PageFigure::HEAD, pages);
+        output::print(&format!("{table}\n{pages}\n{}", figures.summary()))?;
         if let Some(path) = self.output {
             fs::write(path, serde_json::to_vec_pretty(&figures)?)?;
         }
@@ -200,28 +202,28 @@ impl Reads {
 /// measure what runtimes cost that wait in one.
 #[derive(Args)]
 struct Fleet {
-    /// How many runtimes are upgraded; 0 upgrades none.
+    /// The number of runtimes to upgrade; 0 for none.
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     runtimes: usize,
-    /// How many runtimes wait in the orchestration that is measured; 0 measures none.
+    /// The number of waiting runtimes in the orchestration that is measured; 0 for none.
     #[arg(long, value_name = "N", default_value_t = 5_000)]
     waiting: usize,
-    /// How many runtimes are upgraded at a time.
+    /// The number of runtimes at a time.
     #[arg(long, value_name = "N", default_value_t = 20)]
     parallel_workers: u64,
-    /// How many runtimes go first.
+    /// The number of runtimes to upgrade first.
     #[arg(long, value_name = "N", default_value_t = 10)]
     canary: usize,
-    /// How many of a hundred runtimes fail.
+    /// The percentage of runtimes that fail.
     #[arg(long, value_name = "PERCENT", default_value_t = 5)]
     failing: usize,
-    /// How many of a hundred runtimes may fail.
+    /// The percentage of runtimes that may fail.
     #[arg(long, value_name = "PERCENT", default_value_t = 10)]
     failure_budget: usize,
-    /// How many replicas.
+    /// The number of replicas.
     #[arg(long, value_name = "N", default_value_t = 3)]
     replicas: usize,
-    /// How many seconds pass between two kills; 0 kills nobody.
+    /// The number of seconds between two kills; 0 for none.
     #[arg(long, value_name = "S", default_value_t = 5.0)]
     kill_every: f64,
     /// How often each request about the waiting runtimes is made.
@@ -230,7 +232,7 @@ struct Fleet {
     /// The executable that serves; this one when absent.
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
-    /// Where to write everything as JSON.
+    /// The file for all figures as JSON.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The folder of initdb, postgres and pgbench.
@@ -293,13 +295,13 @@ impl Fleet {
 /// more than 64 MiB of memory or holds a transaction for more than a second.
 #[derive(Args)]
 struct Jobs {
-    /// How many instances.
+    /// The number of instances.
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     instances: usize,
     /// In an embedded database instead of PostgreSQL.
     #[arg(long)]
     sqlite: bool,
-    /// Where to write everything as JSON.
+    /// The file for all figures as JSON.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// The folder of initdb, postgres and pgbench.
