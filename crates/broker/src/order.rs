@@ -64,7 +64,10 @@ impl ContextRevisions {
         }
     }
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out a reference to the field")]
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde hands out a reference to the field"
+    )]
     fn is_unset(&self) -> bool {
         *self == Self::default()
     }
