@@ -1,7 +1,7 @@
 //! The fields of a Shoot that orders have too, and in which of them it differs from what the provisioner was sent.
 //!
-//! What a reader would get wrong: not every difference is listed. Gardener installs patches of Kubernetes by itself, unless the order says no;
-//! what an order does not say is not compared; issuers in a `ConfigMap` are not read.
+//! What a reader would get wrong: not every difference is listed. Gardener installs patches of Kubernetes by itself, unless the order forbids it;
+//! fields without a value in the order are not compared; issuers in a `ConfigMap` are not read.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -125,15 +125,15 @@ impl Issuer {
             let there = there["issuerURL"].as_str().unwrap_or_default();
             return Some(format!("the OIDC issuer is {there}, ordered {url}"));
         }
-        let differs = |name: &&str| is_said(&ordered[*name]) && ordered[*name] != there[*name];
-        let fields: Vec<&str> = OF_ISSUER.into_iter().filter(|name| differs(&name)).collect();
+        let differs = |name: &&str| has_value(&ordered[*name]) && ordered[*name] != there[*name];
+        let fields: Vec<&str> = OF_ISSUER.into_iter().filter(differs).collect();
         (!fields.is_empty())
             .then(|| format!("the OIDC issuer {url} has another {}", fields.join(", ")))
     }
 }
 
 /// Whether a field has a value.
-fn is_said(value: &Value) -> bool {
+fn has_value(value: &Value) -> bool {
     match value {
         Value::Null => false,
         Value::String(text) => !text.is_empty(),
