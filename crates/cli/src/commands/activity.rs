@@ -26,7 +26,7 @@ use crate::{
 /// Suspend an instance: remove its cluster, keep its name and domain.
 #[derive(Args)]
 pub(crate) struct Suspend {
-    /// The instance: its id, or the name or Shoot of its runtime.
+    /// The instance: its id or a prefix of it, or the name or Shoot of its runtime.
     #[arg(value_name = "NAME")]
     which: String,
     #[command(flatten)]
@@ -64,7 +64,7 @@ impl Suspend {
 /// Resume a suspended instance: create a new cluster with the same name and domain.
 #[derive(Args)]
 pub(crate) struct Resume {
-    /// The instance: its id, or the name or Shoot of its runtime.
+    /// The instance: its id or a prefix of it, or the name or Shoot of its runtime.
     #[arg(value_name = "NAME")]
     which: String,
     #[command(flatten)]

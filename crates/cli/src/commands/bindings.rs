@@ -34,7 +34,7 @@ const HEAD: [Head; 5] = [
 /// Create a binding: a kubeconfig with credentials that expire.
 #[derive(Args)]
 pub(crate) struct Bind {
-    /// The instance: its id, or the name or Shoot of its runtime.
+    /// The instance: its id or a prefix of it, or the name or Shoot of its runtime.
     #[arg(value_name = "NAME")]
     which: String,
     /// The id of the binding; a new one without it. Repeating the same id returns the same credentials.
@@ -126,7 +126,7 @@ fn format_of(path: &Path) -> anyhow::Result<Option<Format>> {
 /// Delete a binding and revoke its credentials.
 #[derive(Args)]
 pub(crate) struct Unbind {
-    /// The instance: its id, or the name or Shoot of its runtime.
+    /// The instance: its id or a prefix of it, or the name or Shoot of its runtime.
     #[arg(value_name = "NAME")]
     which: String,
     /// The binding, as `kcp bindings` lists it, or a part of its id.
@@ -189,7 +189,7 @@ fn is_not_listed(error: &anyhow::Error) -> bool {
 /// List the bindings of a runtime.
 #[derive(Args)]
 pub(crate) struct Bindings {
-    /// The instance: its id, or the name or Shoot of its runtime.
+    /// The instance: its id or a prefix of it, or the name or Shoot of its runtime.
     #[arg(value_name = "NAME")]
     which: String,
     /// table, wide, json, yaml, name, or custom=HEADER:PATH[,…].

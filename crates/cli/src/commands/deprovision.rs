@@ -26,7 +26,7 @@ use crate::{
 #[derive(Args)]
 #[command(visible_alias = "d", group(ArgGroup::new("which").required(true)))]
 pub(crate) struct Deprovision {
-    /// The instance: its id, or the name or Shoot of its runtime.
+    /// The instance: its id or a prefix of it, or the name or Shoot of its runtime.
     #[arg(group = "which", value_name = "NAME")]
     instance: Option<String>,
     /// The runtime of this name, if there is only one.

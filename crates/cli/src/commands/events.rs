@@ -20,7 +20,7 @@ const HEAD: [Head; 4] =
 pub(crate) struct Events {
     #[command(subcommand)]
     command: Option<Command>,
-    /// The instance: its id, or the name or Shoot of its runtime. With --provisioner, the runtime.
+    /// The instance: its id or a prefix of it, or the name or Shoot of its runtime. With --provisioner, the runtime.
     #[arg(required = true)]
     instance: Option<String>,
     /// The provisioner's events instead of the broker's.

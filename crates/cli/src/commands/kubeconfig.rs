@@ -21,7 +21,7 @@ use operator::OfOperator;
 #[derive(Args)]
 #[command(visible_alias = "kc", group(ArgGroup::new("chosen").required(true).multiple(true)))]
 pub(crate) struct Kubeconfig {
-    /// The instance: its id, or the name or Shoot of its runtime.
+    /// The instance: its id or a prefix of it, or the name or Shoot of its runtime.
     #[arg(value_name = "NAME", group = "chosen", conflicts_with_all = ["account", "subaccount", "runtime_id", "shoot"])]
     which: Option<String>,
     #[command(flatten)]

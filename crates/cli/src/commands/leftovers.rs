@@ -32,7 +32,7 @@ const MAY_EXIST: [Head; 6] = [
     Head::Text("MAY EXIST"),
 ];
 
-/// List what removals have left behind, and what may exist after a lost response.
+/// List what removals have left behind (`kcp deprovision INSTANCE` tries again), and what may exist after a lost response.
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Leftovers {

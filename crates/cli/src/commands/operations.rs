@@ -9,8 +9,12 @@ mod unstuck;
 use std::{path::Path, process::ExitCode};
 
 use clap::{Args, Subcommand};
+use serde_json::Value;
 
-use super::which::{self, IdMatch};
+use super::{
+    names::Names,
+    which::{self, IdMatch},
+};
 use crate::{client::Client, output::Format};
 
 /// List operations, or show one.
@@ -79,5 +83,13 @@ impl Operations {
             Command::Unstuck(command) => return command.run(&client, self.output).await,
         }
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The names of what operations work on: of instances at the broker, at the provisioner of runtimes, whose names the broker has.
+async fn names(client: &Client, operations: &[Value], format: Format) -> Names {
+    match client.broker().filter(|_| !client.has_runtimes()) {
+        Some(broker) => Names::of_runtimes(broker, operations, "instance", format).await,
+        None => Names::of(client, operations, "instance", format).await,
     }
 }

@@ -22,7 +22,7 @@ use crate::{
 /// Change the parameters or the plan of a runtime.
 #[derive(Args)]
 pub(crate) struct Update {
-    /// The instance: its id, or the name or Shoot of its runtime.
+    /// The instance: its id or a prefix of it, or the name or Shoot of its runtime.
     #[arg(value_name = "NAME")]
     which: String,
     #[command(flatten)]

@@ -164,3 +164,19 @@ fn events_are_found_by_the_id_of_the_runtime_too() {
         assert_eq!(shown.contains("it went well"), expected, "{id}: {shown}");
     }
 }
+
+#[test]
+fn lists_of_the_provisioners_operations_have_the_names_that_the_broker_knows() {
+    let operation = json!({
+        "id": OPERATION, "kind": "provision", "instance": "r", "state": "succeeded",
+        "created_at": "2026-01-02T03:04:05Z",
+    });
+    let listed = (200, json!({"operations": [operation], "next": null}));
+    let broker = Broker::answering(vec![listed, runtimes()]);
+
+    let shown = broker.prints(&["operations", "--provisioner"]);
+
+    let line = format!("payments-prod  {OPERATION}  provision");
+    assert!(shown.lines().any(|it| it.starts_with(&line)), "{shown}");
+    assert!(broker.asked()[1].contains("&runtime_id=r&"), "{:?}", broker.asked());
+}

@@ -64,7 +64,7 @@ impl List {
         }
         let mut answer = client.list(&query).await?;
         let items = answer["operations"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let names = Names::of(client, items, "instance", format).await;
+        let names = super::names(client, items, format).await;
         let items = names.added_to(items, "instance");
         answer["operations"] = json!(items);
         let now = Clock::running().now();

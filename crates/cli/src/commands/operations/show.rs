@@ -9,7 +9,6 @@ use serde_json::json;
 
 use crate::{
     client::Client,
-    commands::names::Names,
     output::{self, Format, duration, relative, time},
     timeline::Timeline,
     view::{Entry, Operation, Waiting},
@@ -24,11 +23,7 @@ pub(crate) async fn show(client: &Client, id: &OperationId, format: Format) -> a
     }
     let now = Clock::running().now();
     let of = [operation];
-    let names = match client.broker().filter(|_| !client.has_runtimes()) {
-        // The provisioner works on runtimes.
-        Some(broker) => Names::of_runtimes(broker, &of, "instance", format).await,
-        None => Names::of(client, &of, "instance", format).await,
-    };
+    let names = super::names(client, &of, format).await;
     let [operation] = of;
     let operation: Operation = serde_json::from_value(operation)?;
     let mut text = header(&operation, names.get(&operation.instance), now);
