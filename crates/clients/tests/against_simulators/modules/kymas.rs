@@ -1,10 +1,9 @@
-//! Kymas: made once, marked, adopted, deleted; every fault, and the repetition.
+//! Kymas: from their template to their end.
 
-use clients::{
-    Kind,
-    lifecycle_manager::{ApplyResult, DOMAIN_ANNOTATION, Marks, Template, TemplateSource},
-};
-use serde_json::json;
+mod changes;
+mod foreign;
+
+use clients::lifecycle_manager::{ApplyResult, DOMAIN_ANNOTATION, Marks, Template, TemplateSource};
 use simulators::lifecycle_manager::KYMAS;
 
 use super::{
@@ -66,78 +65,6 @@ async fn until(
 }
 
 #[tokio::test]
-async fn a_kyma_is_made_once_after_every_fault() {
-    let world = World::new().await;
-    let modules = world.modules().await;
-    let template = template();
-
-    for method in ["POST", "GET"] {
-        for_each_fault(
-            world.side(),
-            row("control-plane", method, PATH),
-            |fault| match fault {
-                // It is not there, it seems, and so it is made.
-                Fault::Status(404) if method == "GET" => Some(Expected::Works),
-                // The answer was that it is not there, and that is all that can be read.
-                Fault::HalfJson | Fault::Empty | Fault::Mistyped if method == "GET" => {
-                    Some(Expected::Fails(Kind::NotFound))
-                }
-                other => changed(other),
-            },
-            async |number| {
-                let name = format!("{}-{number}", method.to_lowercase());
-                modules.apply(&template, &name, &ours("i")).await
-            },
-            |number, applied| {
-                assert_ne!(applied, ApplyResult::Marked);
-                let name = format!("{}-{number}", method.to_lowercase());
-                let found = world.object("kcp", KYMAS, NAMESPACE, &name).unwrap();
-                assert_eq!(found["metadata"]["labels"]["kyma-project.io/instance-id"], "i");
-                assert_eq!(found["spec"]["channel"], "regular");
-            },
-        )
-        .await;
-    }
-    assert_eq!(world.all("kcp", KYMAS).len(), 2 * Fault::ALL.len());
-}
-
-#[tokio::test]
-async fn labels_are_rewritten_and_the_spec_is_left_alone_after_every_fault() {
-    let world = World::new().await;
-    let modules = world.modules().await;
-    modules.apply(&template(), "k", &ours("i")).await.unwrap();
-    world.put(
-        "kcp",
-        &json!({
-            "apiVersion": "operator.kyma-project.io/v1beta2", "kind": "Kyma",
-            "metadata": {"name": "k", "namespace": NAMESPACE},
-            "spec": {"channel": "fast", "modules": [{"name": "theirs"}]},
-        }),
-    );
-
-    for_each_fault(
-        world.side(),
-        row("control-plane", "PUT", PATH),
-        changed,
-        async |number| {
-            let plan = number.to_string();
-            let wanted = marks(&[("kyma-project.io/broker-plan-name", &plan)]);
-            modules.set_marks(NAMESPACE, "k", &wanted).await
-        },
-        |number, _| {
-            let found = world.object("kcp", KYMAS, NAMESPACE, "k").unwrap();
-            let labels = &found["metadata"]["labels"];
-            assert_eq!(labels["kyma-project.io/broker-plan-name"], number.to_string());
-            assert_eq!(labels["kyma-project.io/instance-id"], "i");
-            assert_eq!(found["spec"]["channel"], "fast");
-        },
-    )
-    .await;
-    let again = modules.apply(&template(), "k", &ours("i")).await.unwrap();
-    assert_eq!(again, ApplyResult::Unchanged);
-}
-
-#[tokio::test]
 async fn a_kyma_goes_after_every_fault() {
     let world = World::new().await;
     let modules = world.modules().await;
@@ -158,49 +85,4 @@ async fn a_kyma_goes_after_every_fault() {
         },
     )
     .await;
-}
-
-#[tokio::test]
-async fn a_kyma_of_somebody_else_or_on_its_way_out_is_not_touched() {
-    let world = World::new().await;
-    let modules = world.modules().await;
-    modules.apply(&template(), "theirs", &ours("other")).await.unwrap();
-    world.put(
-        "kcp",
-        &json!({
-            "apiVersion": "operator.kyma-project.io/v1beta2", "kind": "Kyma",
-            "metadata": {"name": "going", "namespace": NAMESPACE, "finalizers": ["a.example/b"],
-                "labels": {SKIP.0: SKIP.1}},
-            "spec": {"channel": "fast"},
-        }),
-    );
-    modules.delete(NAMESPACE, "going").await.unwrap();
-
-    let theirs = modules.apply(&template(), "theirs", &ours("i")).await.unwrap_err();
-    let going = modules.apply(&template(), "going", &ours("i")).await.unwrap_err();
-    let missing = modules.set_marks(NAMESPACE, "nobody", &ours("i")).await.unwrap_err();
-
-    assert_eq!(theirs.kind, Kind::Conflict, "{theirs}");
-    assert_eq!(going.kind, Kind::Busy, "{going}");
-    assert_eq!(missing.kind, Kind::NotFound, "{missing}");
-    let found = world.object("kcp", KYMAS, NAMESPACE, "theirs").unwrap();
-    assert_eq!(found["metadata"]["labels"]["kyma-project.io/instance-id"], "other");
-}
-
-#[tokio::test]
-async fn hostile_names_are_refused_and_hostile_marks_survive() {
-    let world = World::new().await;
-    let modules = world.modules().await;
-    let mut hostile = ours("i");
-    let domain = format!("\"\\\n ü {}", "x".repeat(10_000));
-    hostile.annotations.insert(DOMAIN_ANNOTATION.into(), domain.clone());
-
-    for name in ["", "..", "a/b", "a%2Fb", "A\"b", "a\nb"] {
-        let refused = modules.apply(&template(), name, &hostile).await.unwrap_err();
-        assert!(matches!(refused.kind, Kind::Refused { .. }), "{name:?}: {refused:?}");
-    }
-    modules.apply(&template(), "k", &hostile).await.unwrap();
-
-    let found = modules.find(NAMESPACE, "k").await.unwrap().unwrap();
-    assert_eq!(found.annotations[DOMAIN_ANNOTATION], domain);
 }

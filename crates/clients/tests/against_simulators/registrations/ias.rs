@@ -1,15 +1,14 @@
-//! Identity authentication as a whole: a provider from its making to its end, and what can come between.
+//! IAS: a provider from its making to its end.
 
-use clients::{
-    Kind,
-    ias::{Attribute, ProviderKind},
-};
+mod company;
+mod repetition;
+
+use clients::ias::{Attribute, ProviderKind};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
-use simulators::trouble;
 use url::Url;
 
-use super::world::{World, lost, on};
+use super::world::World;
 
 const GRAFANA: ProviderKind = ProviderKind::Grafana;
 
@@ -65,75 +64,6 @@ async fn a_provider_without_oidc_has_no_secret() {
 }
 
 #[tokio::test]
-async fn the_company_is_read_once_and_once_more_only_for_a_new_provider() {
-    let world = World::new().await;
-    let ias = world.place().ias();
-    let reads =
-        |world: &World| world.received("ias").iter().filter(|line| line.starts_with("GET")).count();
-
-    ias.register(GRAFANA, "i-1").await.unwrap();
-    assert_eq!(reads(&world), 2);
-    ias.register(GRAFANA, "i-1").await.unwrap();
-    assert_eq!(reads(&world), 3);
-
-    assert_eq!(kept(&world).await.len(), 1);
-    assert_eq!(kept(&world).await[0]["clientSecrets"].as_array().unwrap().len(), 1);
-}
-
-#[tokio::test]
-async fn every_answer_may_be_lost_and_there_is_one_provider_with_one_secret() {
-    // Company, create, company, attributes, subject, identity provider, access, secret.
-    for call in 0..8 {
-        let world = World::new().await;
-        let ias = world.place().ias();
-        if call > 0 {
-            world.trouble("ias", call, trouble::Kind::Slow { delay_ms: 0 });
-        }
-        world.trouble("ias", 1, lost());
-
-        let error = ias.register(GRAFANA, "i-1").await.unwrap_err();
-        let reads = call == 0 || call == 2;
-        assert_eq!(error.kind, if reads { Kind::Unavailable } else { Kind::AnswerLost });
-        ias.register(GRAFANA, "i-1").await.unwrap();
-
-        let providers = kept(&world).await;
-        assert_eq!(providers.len(), 1, "call {call}");
-        assert_eq!(providers[0]["clientSecrets"].as_array().unwrap().len(), 1, "call {call}");
-    }
-}
-
-#[tokio::test]
-async fn a_provider_that_is_not_visible_yet_is_waited_for_and_not_made_twice() {
-    let world = World::new().await;
-    world.order("ias", "hide-new-providers", json!({ "readings": 2 })).await;
-    let ias = world.place().ias();
-
-    let first = ias.register(GRAFANA, "i-1").await.unwrap_err();
-    assert_eq!(
-        (first.kind, first.said.as_deref()),
-        (Kind::Unavailable, Some("it is not visible yet"))
-    );
-    ias.register(GRAFANA, "i-1").await.unwrap();
-
-    assert_eq!(kept(&world).await.len(), 1);
-}
-
-#[tokio::test]
-async fn of_twins_the_first_is_taken() {
-    let world = World::new().await;
-    world.order("ias", "allow-twins", on()).await;
-    world.trouble_on("POST", "/ias/service/sps", trouble::Kind::Duplicate);
-    let ias = world.place().ias();
-
-    ias.register(GRAFANA, "i-1").await.unwrap();
-
-    let twins = kept(&world).await;
-    assert_eq!(twins.len(), 2);
-    assert_eq!(twins[0]["name_id_attribute"], "mail");
-    assert_eq!(twins[1]["name_id_attribute"], "uid");
-}
-
-#[tokio::test]
 async fn attributes_that_somebody_mapped_stay_and_foreign_ones_go() {
     let world = World::new().await;
     let ias = world.place().ias();
@@ -159,50 +89,4 @@ async fn attributes_that_somebody_mapped_stay_and_foreign_ones_go() {
         ("groups", "companyGroups"),
     ];
     assert_eq!(after, expected);
-}
-
-#[tokio::test]
-async fn half_a_configuration_is_finished_by_the_next_run() {
-    let world = World::new().await;
-    world.order("ias", "fail-access", json!({ "calls": 1 })).await;
-    let ias = world.place().ias();
-
-    assert_eq!(ias.register(GRAFANA, "i-1").await.unwrap_err().kind, Kind::Unavailable);
-    ias.register(GRAFANA, "i-1").await.unwrap();
-
-    assert_eq!(kept(&world).await[0]["rba_config"]["default_action"], "Deny");
-}
-
-#[tokio::test]
-async fn an_identity_provider_that_is_not_there_stops_before_anything_is_made() {
-    let world = World::new().await;
-    let settings = clients::ias::Settings {
-        url: Url::parse(&format!("{}/ias", world.running.url)).unwrap(),
-        user: "kcp-ias".into(),
-        secret: "kcp-ias-secret".to_owned().into(),
-        identity_provider: "nobody".into(),
-    };
-    let gate =
-        clients::Gate::new(clients::ias::COMPONENT, clients::ias::LIMITS, world.clock.clone());
-    let ias = clients::ias::Ias::new(settings, gate).unwrap();
-
-    let error = ias.register(GRAFANA, "i-1").await.unwrap_err();
-
-    assert_eq!(error.kind, Kind::NotFound);
-    assert_eq!(kept(&world).await, Vec::<Value>::new());
-    let missing = ias.set_type(GRAFANA, "i-1", &dashboard()).await.unwrap_err();
-    assert_eq!(missing.kind, Kind::NotFound);
-}
-
-#[tokio::test]
-async fn a_large_company_is_read_and_an_endless_one_is_not() {
-    let world = World::new().await;
-    let place = world.place();
-    world.order("ias", "add-others", json!({ "number": 10_000 })).await;
-
-    assert_eq!(place.ias().company().await.unwrap().service_providers.len(), 10_000);
-
-    let limits = clients::CallLimits { body: 100_000, ..place.limits };
-    let small = super::test_systems::TestSystems { limits, ..place };
-    assert_eq!(small.ias().company().await.unwrap_err().kind, Kind::Malformed);
 }
