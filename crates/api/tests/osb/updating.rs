@@ -1,13 +1,16 @@
 //! The duties of a broker about changes, by their ids in the checklist of the protocol, on a real broker.
 
-use axum::{body::Body, http::header};
+mod access;
+mod refusals;
+
+use axum::http::header;
 use engine::State;
 use serde_json::{Value, json};
 
 use crate::{
     conformance::{send, status},
     real::{AWS, Real, SERVICE},
-    service::{HINTS, PLATFORM, Reply, WAITING, basic},
+    service::{Reply, WAITING},
 };
 
 const INSTANCE: &str = "/v2/service_instances/i-1";
@@ -97,75 +100,6 @@ async fn u2_u4_what_changes_nothing_is_answered_at_once_without_an_operation() {
 }
 
 #[tokio::test]
-async fn u1_u6_u7_a_change_that_is_refused_leaves_everything_as_it_was() {
-    let real = made().await;
-    let before = get(&real, "").await.json();
-    let unknown = "018f0000-0000-7000-8000-000000000009";
-
-    for (body, expected, repeatable) in [
-        (json!({"parameters": {"autoScalerMax": 12}}), 400, None),
-        (json!({"service_id": "", "parameters": {"autoScalerMax": 12}}), 400, None),
-        (json!({"service_id": unknown}), 400, None),
-        (json!({"service_id": 7}), 400, None),
-        (json!({"service_id": SERVICE, "parameters": "all"}), 400, None),
-        (json!({"service_id": SERVICE, "parameters": {"autoScalerMax": "many"}}), 400, None),
-        (
-            json!({"service_id": SERVICE, "parameters": {"autoScalerMin": 9, "autoScalerMax": 3}}),
-            422,
-            None,
-        ),
-        (json!({"service_id": SERVICE, "parameters": {"noSuchThing": 1}}), 400, None),
-        (json!({"service_id": SERVICE, "plan_id": AZURE}), 422, Some(false)),
-        (json!({"service_id": SERVICE, "plan_id": unknown}), 400, None),
-    ] {
-        let reply = patch(&real, WAITING, &body).await;
-        let told = reply.json();
-        assert_eq!(status(&reply), expected, "{body}: {told}");
-        assert!(!reply.description().is_empty(), "X2: {body}");
-        assert_eq!(
-            told.get("update_repeatable").and_then(Value::as_bool),
-            repeatable,
-            "X4: {body}"
-        );
-    }
-    let broken = real.service.request("PATCH", &format!("/oauth{INSTANCE}?{WAITING}"));
-    let broken = real.service.send(broken.body(Body::from("{")).unwrap()).await;
-    assert_eq!(status(&broken), 400, "H10");
-    let elsewhere = format!("/v2/service_instances/{unknown}?{WAITING}");
-    let missing = send(&real.service, "PATCH", &elsewhere, Some(&change(12))).await;
-    assert_eq!(status(&missing), 404);
-    assert_eq!((get(&real, "").await.json(), real.operations().await), (before, 1));
-}
-
-#[tokio::test]
-async fn x8_nothing_changes_while_the_instance_is_removed() {
-    let real = made().await;
-    let removal = send(&real.service, "DELETE", &format!("{INSTANCE}?{HINTS}"), None).await;
-    assert_eq!(status(&removal), 202);
-
-    let refused = patch(&real, WAITING, &change(12)).await;
-
-    assert_eq!((status(&refused), &refused.json()["error"]), (422, &json!("ConcurrencyError")));
-    assert_eq!(refused.description(), CONCURRENT);
-    assert_eq!(real.operations().await, 2);
-}
-
-#[tokio::test]
-async fn x10_a_change_for_a_maintenance_that_the_catalog_does_not_have_is_a_conflict() {
-    let real = made().await;
-    let mut body = change(12);
-    body["maintenance_info"] = json!({"version": "1.2.3"});
-
-    let refused = patch(&real, WAITING, &body).await;
-
-    let expected = (422, &json!("MaintenanceInfoConflict"));
-    assert_eq!((status(&refused), &refused.json()["error"]), expected);
-    assert_eq!(real.operations().await, 1);
-    body["maintenance_info"] = json!({});
-    assert_eq!(status(&patch(&real, WAITING, &body).await), 202);
-}
-
-#[tokio::test]
 async fn x3_x4_l9_after_a_change_that_failed_the_instance_can_be_used_and_changed_again() {
     let real = made().await;
     patch(&real, WAITING, &change(12)).await;
@@ -179,40 +113,4 @@ async fn x3_x4_l9_after_a_change_that_failed_the_instance_can_be_used_and_change
     assert_ne!(told["instance_usable"], json!(false), "{told}");
     assert_ne!(told["update_repeatable"], json!(false), "{told}");
     assert_eq!(status(&patch(&real, WAITING, &change(12)).await), 202, "and it is begun again");
-}
-
-#[tokio::test]
-async fn h_a2_a_change_needs_the_version_and_credentials_and_takes_any_originating_identity() {
-    let real = made().await;
-    let path = format!("{INSTANCE}?{WAITING}");
-    let call = async |version: Option<&str>, password: &str, identity: Option<&str>| {
-        let mut request = real.service.request("PATCH", &path);
-        let headers = request.headers_mut().unwrap();
-        headers.insert(header::AUTHORIZATION, basic(PLATFORM.0, password).parse().unwrap());
-        headers.remove("x-broker-api-version");
-        if let Some(version) = version {
-            headers.insert("x-broker-api-version", version.parse().unwrap());
-        }
-        if let Some(identity) = identity {
-            headers.insert("x-broker-api-originating-identity", identity.parse().unwrap());
-        }
-        status(&real.service.send(request.body(change(12).to_string().into()).unwrap()).await)
-    };
-
-    for (version, expected) in [
-        (None, 412),
-        (Some("1.14"), 412),
-        (Some("3.0"), 412),
-        (Some("2.13"), 202),
-        (Some("2.99"), 202),
-    ] {
-        assert_eq!(call(version, PLATFORM.1, None).await, expected, "{version:?}");
-    }
-    assert_eq!(call(Some("2.17"), "wrong", None).await, 401, "A2");
-    for identity in
-        ["cloudfoundry eyJ1c2VyX2lkIjogImEifQ==", "cloudfoundry e30=", "nonsense", "a b"]
-    {
-        assert_eq!(call(Some("2.17"), PLATFORM.1, Some(identity)).await, 202, "H6: {identity}");
-    }
-    assert_eq!(real.operations().await, 2, "each is the same change");
 }
