@@ -1,5 +1,7 @@
 //! A result lands whole, once, and only from the owner.
 
+mod repetition;
+
 use std::ops::Deref;
 
 use base::Failure;
@@ -9,6 +11,11 @@ use engine::{
 };
 
 use crate::bench::{Bench, after, landed};
+
+pub(crate) use repetition::{
+    data_stays_as_it_is_when_a_commit_carries_none, p17_a_commit_that_was_written_twice_lands_once,
+    p17_an_unknown_commit_can_be_looked_up, p20_final_is_final,
+};
 
 pub(crate) async fn a_commit_moves_the_operation_on<S: Storage>(
     bench: impl Deref<Target = Bench<S>>,
@@ -85,70 +92,6 @@ pub(crate) async fn a_batch_is_fenced_row_by_row<S: Storage>(bench: impl Deref<T
     for (n, answer) in answers.iter().enumerate() {
         assert_eq!(landed(answer), n % 2 == 0, "{n}");
     }
-}
-
-pub(crate) async fn p20_final_is_final<S: Storage>(bench: impl Deref<Target = Bench<S>>) {
-    let replica = bench.join("r").await;
-    let held = bench.held(replica, "i").await;
-    let end = bench.ends(&held, State::Succeeded);
-    let answer = bench.commit(replica, end.clone()).await;
-    let held = after(held, &end, &answer);
-    let before = bench.read(held.id).await;
-
-    let again = bench.commit(replica, bench.ends(&held, State::Failed)).await;
-
-    assert_eq!(again, CommitResult::Fenced);
-    assert_eq!(bench.read(held.id).await, before);
-    assert_eq!((before.due_at, before.held, before.owner), (None, false, Some(replica)));
-    assert!(bench.claim(replica, 10).await.is_empty());
-}
-
-pub(crate) async fn data_stays_as_it_is_when_a_commit_carries_none<S: Storage>(
-    bench: impl Deref<Target = Bench<S>>,
-) {
-    let replica = bench.join("r").await;
-    let held = bench.held(replica, "i").await;
-
-    let mut commit = bench.done(&held);
-    commit.data_version = 7;
-    bench.commit(replica, commit).await;
-
-    let stored = bench.read(held.id).await;
-    assert_eq!((stored.data.as_slice(), stored.data_version), (&b"data"[..], 1));
-}
-
-pub(crate) async fn p17_a_commit_that_was_written_twice_lands_once<S: Storage>(
-    bench: impl Deref<Target = Bench<S>>,
-) {
-    let replica = bench.join("r").await;
-    let held = bench.held(replica, "i").await;
-    let commit = bench.done(&held);
-
-    let answers = bench.store.commit(replica, &[commit.clone(), commit.clone()]).await.unwrap();
-
-    assert!(landed(&answers[0]));
-    assert_eq!(answers[1], CommitResult::Fenced);
-    assert_eq!(bench.commit(replica, commit).await, CommitResult::Fenced);
-}
-
-pub(crate) async fn p17_an_unknown_commit_can_be_looked_up<S: Storage>(
-    bench: impl Deref<Target = Bench<S>>,
-) {
-    let replica = bench.join("r").await;
-    let held = bench.held(replica, "i").await;
-    let other = bench.held(replica, "j").await;
-    bench.commit(replica, bench.done(&held)).await;
-
-    let ids = [held.id, engine::OperationId::new_v4(), other.id];
-    let seen = bench.store.look(&ids).await.unwrap();
-    bench.wait(10);
-    let later = bench.store.look(&ids).await.unwrap();
-
-    let [Some(first), None, Some(second)] = seen.as_slice() else { panic!("{seen:?}") };
-    assert_eq!((first.serial, second.serial), (held.serial + 1, other.serial));
-    assert_eq!((first.epoch, first.owner, first.journal), (held.epoch, Some(replica), 3));
-    assert!(first.owner_alive);
-    assert!(!later[0].as_ref().unwrap().owner_alive);
 }
 
 pub(crate) async fn texts_that_no_database_stores_do_not_stop_a_commit<S: Storage>(
