@@ -43,7 +43,7 @@ fn described(documents: &[&str]) -> Routes {
 /// The routes of a service, without its pages for people: they are no API.
 fn served(rows: impl Iterator<Item = (String, String)>) -> Routes {
     let is_page =
-        |path: &str| path == "/" || path.starts_with("/console/") || path.starts_with("/explorer.");
+        |path: &str| path == "/" || path.starts_with("/console") || path.starts_with("/explorer.");
     rows.filter(|(_, path)| !is_page(path)).collect()
 }
 
