@@ -24,6 +24,7 @@ mod provider;
 mod quota;
 mod references;
 mod schedules;
+mod seeds;
 mod status;
 mod tasks;
 mod types;
@@ -73,7 +74,12 @@ pub(super) fn add(catalog: Catalog, place: &Where, settings: &Settings) -> Catal
             kinds::SEEDS,
             always(|write| accounts::label(write, "/spec/provider/type")),
         )
-        .admission(place.clone(), kinds::SEEDS, |write| objects::seed(write))
+        .admission(place.clone(), kinds::SEEDS, move |write| seeds::seed(write, version))
+        .admission(
+            place.clone(),
+            kinds::PROFILES,
+            always(move |write| seeds::profile(write, version)),
+        )
         .admission(place.clone(), kinds::PROJECTS, objects::project)
         .admission(place.clone(), kinds::QUOTAS, move |write| objects::quota(write, version))
 }

@@ -45,7 +45,7 @@ pub(super) fn all(version: Version) -> Vec<Kind> {
             core("exposureclasses", "ExposureClass").short("expclass").short("expcls"),
             vec![Column::text("Handler", ".handler")],
         )),
-        with(
+        uncounted(with(
             described(
                 Kind::new(SECURITY, "v1alpha1", "credentialsbindings", "CredentialsBinding")
                     .namespaced()
@@ -53,7 +53,7 @@ pub(super) fn all(version: Version) -> Vec<Kind> {
                 &schema::credentials_binding(),
             ),
             columns::credentials_binding(),
-        ),
+        )),
     ]
 }
 

@@ -72,6 +72,16 @@ fn table() -> Vec<(&'static str, Value, Value)> {
         ("/spec/provider/workers/0/updateStrategy", Value::Null, json!("AutoRollingUpdate")),
         ("/spec/cloudProfile/name", Value::Null, json!("aws")),
         ("/spec/schedulerName", Value::Null, json!("default-scheduler")),
+        both("/spec/addons/nginxIngress/externalTrafficPolicy", json!("Cluster")),
+        ("/spec/kubernetes/clusterAutoscaler/maxEmptyBulkDelete", Value::Null, json!(10)),
+        ("/spec/kubernetes/clusterAutoscaler/newPodScaleUpDelay", Value::Null, json!("0s")),
+        both("/spec/kubernetes/verticalPodAutoscaler/updaterInterval", json!("1m0s")),
+        ("/spec/kubernetes/verticalPodAutoscaler/targetCPUPercentile", Value::Null, json!(0.9)),
+        (
+            "/spec/kubernetes/verticalPodAutoscaler/cpuHistogramDecayHalfLife",
+            Value::Null,
+            json!("24h0m0s"),
+        ),
     ]
 }
 
@@ -84,6 +94,8 @@ async fn the_defaults_of_both_versions_are_filled_in() {
         spec.as_object_mut().unwrap().shift_remove("maintenance");
         spec["kubernetes"]["kubelet"] = json!({"maxPods": 200});
         spec["kubernetes"]["clusterAutoscaler"] = json!({});
+        spec["kubernetes"]["verticalPodAutoscaler"] = json!({"enabled": true});
+        spec["addons"] = json!({"nginxIngress": {"enabled": false}});
         spec["extensions"] = json!([{"type": "shoot-dns-service"}, {"type": "shoot-cert-service", "disabled": true}]);
         let worker = spec["provider"]["workers"][0].as_object_mut().unwrap();
         // The label of an image is for images that the request names.

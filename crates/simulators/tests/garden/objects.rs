@@ -153,6 +153,40 @@ async fn a_project_belongs_to_its_creator_and_is_deleted_when_that_is_confirmed(
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn seeds_and_profiles_have_the_defaults_of_the_version() {
+    for version in BOTH {
+        let Some(garden) = Garden::of_version(version, Speed::MAX).await else { return };
+        let seed = whole(&objects(&garden, "seeds", "Seed").get("gcp-ha-eu1").await.unwrap());
+        let profiles = objects(&garden, "cloudprofiles", "CloudProfile");
+        let profile = whole(&profiles.get("gcp").await.unwrap());
+        let newer = version == Version::V1_117;
+
+        let on = json!({"enabled": true});
+        let settings = if newer {
+            json!({
+                "scheduling": {"visible": true}, "verticalPodAutoscaler": on,
+                "dependencyWatchdog": {"prober": on, "weeder": on},
+                "excessCapacityReservation": {"configs": [{"resources": {"cpu": "2", "memory": "6Gi"}}]},
+                "topologyAwareRouting": {"enabled": false},
+            })
+        } else {
+            json!({
+                "scheduling": {"visible": true}, "verticalPodAutoscaler": on,
+                "dependencyWatchdog": {"endpoint": on, "probe": on},
+                "excessCapacityReservation": on, "ownerChecks": on,
+            })
+        };
+        assert_eq!(seed["spec"]["settings"], settings, "{version}");
+        assert_eq!(seed["spec"]["networks"]["ipFamilies"], json!(["IPv4"]));
+        let labels = &seed["metadata"]["labels"];
+        assert_eq!(labels["dnsrecord.extensions.gardener.cloud/aws-route53"], "true");
+        assert_eq!(labels.get("name.seed.gardener.cloud/gcp-ha-eu1").is_some(), newer);
+        let image = &profile["spec"]["machineImages"][0];
+        assert_eq!(image["updateStrategy"], if newer { json!("major") } else { Value::Null });
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_seed_with_shoots_stays() {
     for version in BOTH {
         let Some(garden) = Garden::of_version(version, Speed::MAX).await else { return };

@@ -82,6 +82,24 @@ async fn fields_that_the_version_does_not_have_are_dropped_with_a_warning_or_ref
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn older_gardeners_warn_of_static_tokens_that_are_on() {
+    let garden = playing(Version::V1_65).await;
+    let text = "you should consider disabling the static token kubeconfig";
+    for (kubernetes, is_warned) in [
+        (json!({"version": "1.24.4"}), true),
+        (json!({"version": "1.31.4"}), false),
+        (json!({"version": "1.31.4", "enableStaticTokenKubeconfig": true}), true),
+        (json!({"version": "1.24.4", "enableStaticTokenKubeconfig": false}), false),
+    ] {
+        let (status, warnings, said) = create(&garden, "", kubernetes.clone()).await;
+
+        assert_eq!(status, StatusCode::CREATED, "{said}");
+        assert_eq!(warnings.len(), usize::from(is_warned), "{kubernetes}: {warnings:?}");
+        assert!(warnings.iter().all(|warning| warning.contains(text)), "{warnings:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn warnings_of_fields_come_with_refusals_and_those_of_static_tokens_after_the_static_rules() {
     let garden = playing(Version::V1_117).await;
     let unknown = r#"299 - "unknown field \"spec.kubernetes.foo\"""#;

@@ -84,10 +84,15 @@ pub(super) fn check(shoot: &Value, gardener: Version, causes: &mut Vec<Cause>) {
     }
 }
 
-/// Newer Gardeners warn of the field for static tokens, and do not store it. It counts as a change all the same.
+/// Gardener warns of static tokens. Newer ones warn of the field and do not store it; it counts as a change all the same.
 pub(super) fn static_token(write: &mut Admission<'_>, gardener: Version) {
     let key = "enableStaticTokenKubeconfig";
     if gardener < Version::V1_117 {
+        if write.object["spec"]["kubernetes"][key] == true {
+            let text = "you should consider disabling the static token kubeconfig, see \
+                        https://github.com/gardener/gardener/blob/master/docs/usage/shoot_access.md for details";
+            write.warnings.push(text.to_owned());
+        }
         return;
     }
     let kubernetes = write.object.pointer_mut("/spec/kubernetes").and_then(Value::as_object_mut);

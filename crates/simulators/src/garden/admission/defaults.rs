@@ -244,7 +244,7 @@ fn images(profile: &Value, old: Option<&Value>, object: &mut Value, now: Timesta
 }
 
 /// Sets the value at a path unless there is one; maps on the way are made, and `*` is every item of a list.
-fn set_missing(object: &mut Value, path: &str, value: &Value) {
+pub(super) fn set_missing(object: &mut Value, path: &str, value: &Value) {
     let path = path.trim_start_matches('/');
     if path.is_empty() {
         if object.is_null() {

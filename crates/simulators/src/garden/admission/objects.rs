@@ -1,4 +1,4 @@
-//! Rules of the garden's other objects: quotas, projects, seeds.
+//! Rules of quotas and projects.
 
 use cluster::{Admission, Cause, Status, Verb};
 use serde_json::{Value, json};
@@ -162,20 +162,4 @@ fn person(of: &Value) -> Value {
         fields.retain(|key, _| !["role", "roles"].contains(&key.as_str()));
     }
     person
-}
-
-/// Refuses the deletion of a seed with Shoots.
-pub(super) fn seed(write: &Admission<'_>) -> Result<(), Status> {
-    if write.verb != Verb::Delete || write.subresource.is_some() {
-        return Ok(());
-    }
-    let seed = name(write.object);
-    let uses = |shoot: &Value| {
-        [&shoot["spec"], &shoot["status"]].iter().any(|part| part["seedName"] == seed)
-    };
-    if write.list(kinds::SHOOTS, None).iter().any(|shoot| uses(shoot)) {
-        let why = format!("cannot delete seed {seed} since it is still used by shoot(s)");
-        return Err(Status::forbidden(write.kind, seed, &why));
-    }
-    Ok(())
 }

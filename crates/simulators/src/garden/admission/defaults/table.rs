@@ -47,31 +47,46 @@ const ALWAYS: &[Row] = &[
 ];
 
 /// What is filled in where the object around it is there.
-const INSIDE: &[(&str, &[(&str, &str)])] = &[
+const INSIDE: &[(&str, &[Row])] = &[
+    ("/spec/addons/nginxIngress", &[("externalTrafficPolicy", r#""Cluster""#, All)]),
     (
         "/spec/kubernetes/clusterAutoscaler",
         &[
-            ("scaleDownDelayAfterAdd", r#""1h0m0s""#),
-            ("scaleDownDelayAfterDelete", r#""0s""#),
-            ("scaleDownDelayAfterFailure", r#""3m0s""#),
-            ("scaleDownUnneededTime", r#""30m0s""#),
-            ("scaleDownUtilizationThreshold", "0.5"),
-            ("scanInterval", r#""10s""#),
-            ("expander", r#""least-waste""#),
-            ("maxNodeProvisionTime", r#""20m0s""#),
-            ("maxGracefulTerminationSeconds", "600"),
+            ("scaleDownDelayAfterAdd", r#""1h0m0s""#, All),
+            ("scaleDownDelayAfterDelete", r#""0s""#, All),
+            ("scaleDownDelayAfterFailure", r#""3m0s""#, All),
+            ("scaleDownUnneededTime", r#""30m0s""#, All),
+            ("scaleDownUtilizationThreshold", "0.5", All),
+            ("scanInterval", r#""10s""#, All),
+            ("expander", r#""least-waste""#, All),
+            ("maxNodeProvisionTime", r#""20m0s""#, All),
+            ("maxGracefulTerminationSeconds", "600", All),
+            ("ignoreDaemonsetsUtilization", "false", Newer),
+            ("maxEmptyBulkDelete", "10", Newer),
+            ("newPodScaleUpDelay", r#""0s""#, Newer),
+            ("verbosity", "2", Newer),
         ],
     ),
     (
         "/spec/kubernetes/verticalPodAutoscaler",
         &[
-            ("evictAfterOOMThreshold", r#""10m0s""#),
-            ("evictionRateBurst", "1"),
-            ("evictionRateLimit", "-1"),
-            ("evictionTolerance", "0.5"),
-            ("recommendationMarginFraction", "0.15"),
-            ("updaterInterval", r#""1m0s""#),
-            ("recommenderInterval", r#""1m0s""#),
+            ("evictAfterOOMThreshold", r#""10m0s""#, All),
+            ("evictionRateBurst", "1", All),
+            ("evictionRateLimit", "-1", All),
+            ("evictionTolerance", "0.5", All),
+            ("recommendationMarginFraction", "0.15", All),
+            ("updaterInterval", r#""1m0s""#, All),
+            ("recommenderInterval", r#""1m0s""#, All),
+            ("targetCPUPercentile", "0.9", Newer),
+            ("recommendationLowerBoundCPUPercentile", "0.5", Newer),
+            ("recommendationUpperBoundCPUPercentile", "0.95", Newer),
+            ("targetMemoryPercentile", "0.9", Newer),
+            ("recommendationLowerBoundMemoryPercentile", "0.5", Newer),
+            ("recommendationUpperBoundMemoryPercentile", "0.95", Newer),
+            ("cpuHistogramDecayHalfLife", r#""24h0m0s""#, Newer),
+            ("memoryHistogramDecayHalfLife", r#""24h0m0s""#, Newer),
+            ("memoryAggregationInterval", r#""24h0m0s""#, Newer),
+            ("memoryAggregationIntervalCount", "8", Newer),
         ],
     ),
 ];
@@ -86,7 +101,7 @@ pub(super) fn fill(shoot: &mut Value, gardener: Version) {
     }
     for (place, rows) in INSIDE {
         if shoot.pointer(place).is_some_and(Value::is_object) {
-            for (key, value) in *rows {
+            for (key, value, _) in rows.iter().filter(|(.., who)| who.have(gardener)) {
                 set_missing(shoot, &format!("{place}/{key}"), &parsed(value));
             }
         }
