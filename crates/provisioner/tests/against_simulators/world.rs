@@ -3,108 +3,36 @@
 //! What a reader would get wrong: the landscape lives on the running clock and is as fast as can be, so
 //! that what it does takes real but little time. Steps poll a thousand times faster than written.
 
-use std::{num::NonZeroUsize, sync::Arc, time::Duration};
+mod landscape;
+mod orders;
+
+use std::{sync::Arc, time::Duration};
 
 use base::Clock;
-use clients::{
-    CallLimits as Calls, Component, Gate, Grant, Http, TokenSource,
-    director::Director,
-    gardener::Gardener,
-    kubernetes::{Cluster, Clusters},
-    releases::Releases,
-};
 use engine::{Engine, PlantedBug, Storage};
 use provisioner::{
     Caller, Parts, Provisioner,
     chores::shoot_signals,
-    configuration::{AwsZone, ConflictStrategy, Entry, Oidc, Profile},
+    configuration::Entry,
     limits::StageLimits,
     operations::{
-        Env, OWNER, StepSettings, deprovisioning, hibernation, provisioning, reconnection, upgrade,
+        Env, StepSettings, deprovisioning, hibernation, provisioning, reconnection, upgrade,
         upgrade_shoot,
     },
     requests,
-    shoots::{AuditTenants, Rules},
+    shoots::AuditTenants,
     status::{OperationState, OperationStatus},
 };
-use secrecy::SecretString;
 use serde_json::Value;
 use simulators::{
-    garden::Version,
     ledger::{Filter, Phase},
-    pace::Speed,
-    testing::{MACHINE, Options, Running, TENANTS},
     trouble::{Cut, Kind, Rule},
 };
 use store::{EngineStore, ProvisionerStore, Sealer, Set, engine::Time, testing::TestDatabase};
-use tempfile::TempDir;
 use tokio::task::JoinHandle;
-use url::Url;
 
-/// The project of the simulated garden.
-const PROJECT: &str = "kyma";
-
-/// A landscape as fast as can be.
-pub(crate) struct Landscape {
-    pub(crate) running: Running,
-    pub(crate) clock: Clock,
-    /// How steps work in it.
-    settings: StepSettings,
-    /// Where audit logs go.
-    audit_tenants: AuditTenants,
-    _folder: TempDir,
-}
-
-impl Landscape {
-    pub(crate) async fn start() -> Self {
-        Self::playing(Version::default()).await
-    }
-
-    /// The same with a garden that plays this Gardener.
-    pub(crate) async fn playing(gardener: Version) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let clock = Clock::running();
-        let mut options = Options { speed: Speed::MAX, plays_agent: false, ..Options::default() };
-        options.clusters.garden.version = gardener;
-        let running = Running::with(folder.path(), clock.clone(), 1, options).await;
-        let settings =
-            StepSettings { agent_patience: Duration::from_secs(1), ..StepSettings::default() };
-        let audit_tenants = AuditTenants::default();
-        Self { running, clock, settings, audit_tenants, _folder: folder }
-    }
-
-    /// The environment of the steps, with rows in `store`; calls are timed by `clock`.
-    pub(crate) async fn env(&self, store: ProvisionerStore, clock: &Clock) -> Env {
-        let kubeconfig = SecretString::from(self.running.clusters().garden_kubeconfig());
-        let calls = Calls { call: Duration::from_secs(10), ..Calls::CLUSTER };
-        let garden = Gate::new(Component::GARDENER, calls, clock.clone());
-        let garden = Cluster::connect(garden, &kubeconfig).await.unwrap();
-        let at = |path: &str| -> Url { format!("{}{path}", self.running.url).parse().unwrap() };
-        let grant = Grant::ClientCredentials {
-            id: MACHINE.0.into(),
-            secret: MACHINE.1.to_owned().into(),
-            scope: "runtime:read runtime:write".into(),
-        };
-        let tokens = TokenSource::new(at("/oauth2/token"), grant, clock.clone()).unwrap();
-        let director = Gate::new(Component::DIRECTOR, calls, clock.clone());
-        let director = Http::through(director, at("/director/graphql")).unwrap().with_token(tokens);
-        let releases = || {
-            let gate = Gate::new(Component::RELEASES, calls, clock.clone());
-            Http::through(gate, at("/kyma-releases")).unwrap()
-        };
-        let kept = NonZeroUsize::new(100).unwrap();
-        Env {
-            gardener: Gardener::new(garden, PROJECT, OWNER),
-            director: Director::new(director),
-            clusters: Clusters::new(Component::RUNTIME, calls, clock.clone(), kept),
-            releases: Releases::new(releases(), releases()),
-            store,
-            rules: Rules { project: PROJECT.into(), ..Rules::default() },
-            audit_tenants: self.audit_tenants.clone(),
-            settings: self.settings.clone(),
-        }
-    }
-}
+pub(crate) use landscape::Landscape;
+pub(crate) use orders::{aws, caller, issuer, kyma, with_kyma};
 
 /// A provisioner that works.
 pub(crate) struct World {
@@ -347,95 +275,4 @@ async fn replica(
     let defaults = provisioner::checking::Defaults::default();
     let limits = *limits;
     (Provisioner::new(Parts { store, engine, env, defaults, limits, clock }), chore)
-}
-
-/// The caller.
-pub(crate) fn caller() -> Caller {
-    Caller {
-        tenant: TENANTS[0].into(),
-        any_tenant: false,
-        subaccount: Some("sa-1".into()),
-        idempotency_key: None,
-    }
-}
-
-/// A cluster on AWS, with nothing in it.
-pub(crate) fn aws(name: &str) -> requests::Provision {
-    requests::Provision {
-        runtime_id: None,
-        name: format!("runtime-{name}"),
-        description: Some("a \"test\" \\ with 'quotes'".into()),
-        labels: serde_json::Map::from_iter([("team".to_owned(), "blue".into())]),
-        cluster: requests::Cluster {
-            name: name.into(),
-            provider: "aws".into(),
-            target_secret: "aws-free-1".into(),
-            region: "eu-central-1".into(),
-            machine_type: Some("m5.xlarge".into()),
-            disk_type: Some("gp3".into()),
-            volume_size_gb: Some(50),
-            worker_cidr: "10.250.0.0/16".into(),
-            auto_scaler_min: Some(3),
-            auto_scaler_max: Some(10),
-            max_surge: Some(3),
-            max_unavailable: Some(0),
-            purpose: Some("development".into()),
-            eu_access: Some(true),
-            provider_config: requests::ProviderConfig {
-                aws: Some(requests::AwsConfig {
-                    vpc_cidr: "10.250.0.0/16".into(),
-                    zones: vec![Some(AwsZone {
-                        name: "eu-central-1a".into(),
-                        worker_cidr: "10.250.0.0/19".into(),
-                        public_cidr: "10.250.32.0/20".into(),
-                        internal_cidr: "10.250.48.0/20".into(),
-                    })],
-                }),
-                ..requests::ProviderConfig::default()
-            },
-            ..requests::Cluster::default()
-        },
-        administrators: vec!["ada@example.org".into()],
-        kyma: None,
-    }
-}
-
-/// The landscape's issuer, for the users of a cluster.
-pub(crate) fn issuer(landscape: &Landscape) -> Oidc {
-    Oidc {
-        client_id: "kcp".into(),
-        groups_claim: "groups".into(),
-        // Only https is accepted; the landscape's issuer is known without it.
-        issuer_url: landscape.running.url.replace("http://", "https://"),
-        signing_algs: vec!["RS256".into()],
-        username_claim: "sub".into(),
-        username_prefix: "-".into(),
-    }
-}
-
-/// The same with Kyma in it.
-pub(crate) fn with_kyma(name: &str, version: &str) -> requests::Provision {
-    requests::Provision { kyma: Some(kyma(version)), ..aws(name) }
-}
-
-/// Kyma Lite with one more module.
-pub(crate) fn kyma(version: &str) -> requests::Kyma {
-    let entry =
-        |key: &str, value: &str, secret| Entry { key: key.into(), value: value.into(), secret };
-    requests::Kyma {
-        version: version.into(),
-        profile: Some(Profile::Evaluation),
-        components: vec![requests::Component {
-            component: "monitoring".into(),
-            namespace: "kyma-system".into(),
-            configuration: vec![
-                entry("grafana.size", "small", false),
-                entry("grafana.password", "hush-hush", true),
-            ],
-            source_url: None,
-            conflict_strategy: Some(ConflictStrategy::Merge),
-        }],
-        configuration: vec![entry("global.domainName", "example.org", false)],
-        conflict_strategy: None,
-    }
 }
