@@ -44,7 +44,9 @@ const OTHERS: &str = "
 const DUE: &str = "
     SELECT m.operation_id, m.instance, m.kind, m.orchestration_id, m.announced_at, m.evaluations, m.due_at,
            COALESCE(o.ended_at, m.ended_at, m.due_at) AS ended_at,
-           COALESCE(m.left_out, o.id IS NOT NULL AND o.started_at IS NULL) AS left_out,
+           COALESCE(m.left_out, o.started_at IS NULL AND (o.state = 'canceled' OR (o.state = 'failed' AND (
+               o.cancel_state = 'failed' OR o.failure LIKE '{\"component\":\"engine\",\"reason\":\"abandoned\",%'))), false)
+               AS left_out,
            COALESCE(c.state IN ('canceling', 'canceled'), false) AS called_off
     FROM maintenances m
     LEFT JOIN operations o ON o.id = m.operation_id

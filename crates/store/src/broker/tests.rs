@@ -2,7 +2,8 @@
 
 use super::{
     accept, accept_new, archive, bindings, change_order, changes, creations, import, instances,
-    jobs, limits, list, lms_tenants, maintenances, orchestrations, pool, removed, states,
+    job_details, jobs, limits, list, lms_tenants, maintenances, orchestrations, pool, removed,
+    states,
 };
 use crate::{
     Set,

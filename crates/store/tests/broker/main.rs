@@ -113,6 +113,7 @@ store::promises! { bench::Bench on sqlite, postgres: {
         what_was_written_first_stays_until_it_is_forgotten,
         nothing_is_taken_back_before_its_operation_has_ended,
         only_what_was_stopped_before_it_began_was_left_out,
+        what_was_abandoned_before_it_began_was_left_out,
         of_many_who_take_a_maintenance_back_one_gets_it,
         the_maintenance_of_an_operation_that_was_archived_is_taken_back,
         when_an_archived_operation_ended_does_not_move_while_it_is_tried_again,

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use engine::{State, storage::NewOperation};
+use base::Failure;
+use engine::{State, Storage as _, storage::NewOperation};
 use futures::future::join_all;
 use serde_json::Value;
 use store::{
@@ -85,9 +86,8 @@ pub(crate) async fn only_what_was_stopped_before_it_began_was_left_out(b: Bench)
     let replica = b.hands.join().await;
     let table = [
         ("stopped", State::Canceled, false, true),
-        ("abandoned", State::Failed, false, true),
-        ("failed", State::Failed, true, false),
-        ("finished", State::Succeeded, true, false),
+        ("failed", State::Failed, false, false),
+        ("finished", State::Succeeded, false, false),
         ("begun", State::Canceled, true, false),
     ];
 
@@ -106,6 +106,18 @@ pub(crate) async fn only_what_was_stopped_before_it_began_was_left_out(b: Bench)
         assert_eq!((found.operation, found.left_out), (operation, left_out), "{name}");
         b.store.forget_maintenance(operation).await.unwrap();
     }
+}
+
+pub(crate) async fn what_was_abandoned_before_it_began_was_left_out(b: Bench) {
+    let operation = b.order(&instance("one")).await;
+    b.store.announce_maintenance(of(operation, "one"), Uuid::now_v7()).await.unwrap();
+    let failure = Failure::new("engine", "abandoned", "nobody waits for it");
+
+    assert!(b.engine.abandon(operation, &failure).await.unwrap());
+    b.wait(SETTLED.as_secs());
+
+    let found = due(&b).await.remove(0);
+    assert_eq!((found.operation, found.left_out), (operation, true));
 }
 
 pub(crate) async fn of_many_who_take_a_maintenance_back_one_gets_it(b: Bench) {
