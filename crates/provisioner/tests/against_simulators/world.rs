@@ -13,7 +13,6 @@ use engine::{Engine, PlantedBug, Storage};
 use provisioner::{
     Caller, Parts, Provisioner,
     chores::shoot_signals,
-    configuration::Entry,
     limits::StageLimits,
     operations::{
         Env, StepSettings, deprovisioning, hibernation, provisioning, reconnection, upgrade,

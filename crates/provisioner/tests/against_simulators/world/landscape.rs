@@ -10,7 +10,6 @@ use clients::{
     kubernetes::{Cluster, Clusters},
     releases::Releases,
 };
-use engine::{Engine, Storage};
 use provisioner::{
     operations::{Env, OWNER, StepSettings},
     shoots::{AuditTenants, Rules},
@@ -25,8 +24,6 @@ use store::ProvisionerStore;
 use tempfile::TempDir;
 use url::Url;
 
-use super::requests::kyma;
-
 /// The project of the simulated garden.
 const PROJECT: &str = "kyma";
 
@@ -38,7 +35,7 @@ pub(crate) struct Landscape {
     pub(super) settings: StepSettings,
     /// Where audit logs go.
     pub(super) audit_tenants: AuditTenants,
-    _folder: TempDir,
+    pub(super) _folder: TempDir,
 }
 
 impl Landscape {

@@ -1,8 +1,5 @@
 //! New runtimes for the tests, and who orders them.
 
-use base::Clock;
-use clients::{Component, kubernetes::Cluster};
-use engine::{Engine, Storage};
 use provisioner::{
     Caller,
     configuration::{AwsZone, ConflictStrategy, Entry, Oidc, Profile},
