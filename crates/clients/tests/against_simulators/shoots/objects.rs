@@ -1,4 +1,4 @@
-//! ConfigMaps and CredentialsBindings beside a Shoot.
+//! `ConfigMap`s and `CredentialsBinding`s beside a Shoot.
 
 use std::collections::BTreeMap;
 

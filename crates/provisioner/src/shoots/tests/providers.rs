@@ -1,4 +1,4 @@
-//! The fields that Google, OpenStack and AWS add to a Shoot.
+//! The fields that Google, `OpenStack` and AWS add to a Shoot.
 
 mod microsoft;
 

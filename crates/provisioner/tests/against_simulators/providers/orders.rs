@@ -1,4 +1,4 @@
-//! Requests of new runtimes of Azure, GCP and OpenStack.
+//! Requests of new runtimes of Azure, GCP and `OpenStack`.
 
 use provisioner::{
     configuration::{AzureZone, NatGateway, Oidc},

@@ -1,4 +1,4 @@
-//! Calls of AvS that are repeated: after lost answers and after a token was withdrawn.
+//! Calls of `AvS` that are repeated: after lost answers and after a token was withdrawn.
 
 use clients::{
     Kind,

@@ -1,4 +1,4 @@
-//! The calls of AvS.
+//! The calls of `AvS`.
 
 use clients::avs::{NewEvaluation, Scope, Status, Tag};
 

@@ -1,4 +1,4 @@
-//! Nothing of AWS and OpenStack can be changed by upgradeShoot.
+//! Nothing of AWS and `OpenStack` can be changed by upgradeShoot.
 
 use super::{
     super::samples::{self},
