@@ -14,5 +14,5 @@ pub use store::engine::{ChangedElsewhere, ChangedOperation, OperationCount};
 pub use store::history::HistoryEvent;
 pub use store::operations::{
     ExceededLimit, LARGEST_PAGE, MOST_DAYS, MOST_HOURS, Operations, OperationsError, Page,
-    PageRequest, Present, StepOrder, StepReport, StuckOperation, Success,
+    PageRequest, Present, StandingCounts, StepOrder, StepReport, StuckOperation, Success,
 };

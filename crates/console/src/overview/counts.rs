@@ -2,7 +2,7 @@
 
 use broker::{
     answers::plan_of,
-    operations::view::{OperationCount, Present, Snapshot, Success},
+    operations::view::{OperationCount, Present, Snapshot, StandingCounts, Success},
 };
 use maud::{Markup, html};
 
@@ -40,12 +40,18 @@ impl Counts {
         let _ = operations.count_ended(plan_of).await;
         let unfinished = operations.unfinished().await?;
         let ended = operations.success(DAYS).await?;
+        let counts = Self::of(&unfinished, &ended);
+        Ok(counts.with_standing(active, present.map(|present| present.standing)))
+    }
+
+    /// With how many wait and are retried, counted by the store where not all operations are here.
+    fn with_standing(self, active: &[Snapshot], present: Option<StandingCounts>) -> Self {
         let of = |word| active.iter().filter(|it| standing(it).1 == word).count() as u64;
         let (waiting, retrying) = present.map_or_else(
             || (of("waiting"), of("retrying")),
-            |present| (present.standing.waiting, present.standing.failing),
+            |present| (present.waiting, present.failing),
         );
-        Ok(Self { waiting, retrying, ..Self::of(&unfinished, &ended) })
+        Self { waiting, retrying, ..self }
     }
 
     fn of(unfinished: &[OperationCount], ended: &[Success]) -> Self {
@@ -130,6 +136,7 @@ mod tests {
     use broker::operations::view::State;
 
     use super::*;
+    use crate::testing::{at, operation};
 
     #[test]
     fn counts_are_those_of_the_store_and_not_of_what_is_listed() {
@@ -160,5 +167,20 @@ mod tests {
         assert_eq!(counts.summary(), "1007 operations in progress, 0 of them waiting.");
         let retrying = Counts { retrying: 3, ..counts };
         assert_eq!(retrying.summary(), "1007 operations in progress, 3 retrying after an error.");
+    }
+
+    #[test]
+    fn what_waits_and_what_is_retried_is_counted_by_the_store_where_not_all_is_listed() {
+        let waiting = operation("Check_Runtime");
+        let retrying =
+            Snapshot { waiting_since: None, failing_since: Some(at(5)), ..waiting.clone() };
+        let listed = [waiting.clone(), waiting, retrying];
+        let stored = StandingCounts { running: 1, due: 2, queued: 3, waiting: 40, failing: 50 };
+
+        let few = Counts::default().with_standing(&listed, None);
+        let many = Counts::default().with_standing(&listed, Some(stored));
+
+        assert_eq!((few.waiting, few.retrying), (2, 1));
+        assert_eq!((many.waiting, many.retrying), (40, 50));
     }
 }

@@ -61,9 +61,8 @@ mod tests {
     use super::*;
     use crate::testing::at;
 
-    #[test]
-    fn a_stuck_operation_is_called_like_its_runtime() {
-        let stuck = StuckOperation {
+    fn stuck() -> StuckOperation {
+        StuckOperation {
             operation: Uuid::nil(),
             instance: "0b4f-i".into(),
             kind: "provision".into(),
@@ -78,11 +77,35 @@ mod tests {
             next_try: None,
             limit_at: None,
             at_limit: None,
-        };
+        }
+    }
+
+    #[test]
+    fn a_stuck_operation_is_called_like_its_runtime() {
         let names = HashMap::from([("0b4f-i".to_owned(), "checkout".to_owned())]);
 
-        let shown = card(&[stuck], &names, at(60)).into_string();
+        let shown = card(&[stuck()], &names, at(60)).into_string();
 
         assert!(shown.contains(">checkout</a>") && shown.contains("Provisioning"), "{shown}");
+    }
+
+    #[test]
+    fn the_usual_time_stands_beside_the_present_one_and_what_is_not_shown_is_counted() {
+        let stuck = |number: u128| StuckOperation {
+            operation: Uuid::from_u128(number),
+            usual_seconds: Some(300),
+            present_seconds: 7_200,
+            ..stuck()
+        };
+        let all: Vec<_> = (1..=13).map(stuck).collect();
+
+        let shown = card(&all, &HashMap::new(), at(7_200)).into_string();
+
+        assert_eq!(shown.matches("id=\"stuck-").count(), SHOWN);
+        assert!(shown.contains("3 more; all: "), "{shown}");
+        assert!(shown.contains(&span(SignedDuration::from_mins(5))), "{shown}");
+        assert!(shown.contains(&since(at(0), at(7_200)).into_string()), "{shown}");
+        let few = card(&all[..SHOWN], &HashMap::new(), at(7_200)).into_string();
+        assert!(!few.contains(" more; all: "), "{few}");
     }
 }

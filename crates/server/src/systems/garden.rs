@@ -86,4 +86,16 @@ mod tests {
             assert!(said.ends_with(expected), "{said}");
         }
     }
+
+    #[test]
+    fn the_oldest_and_the_newest_version_that_were_tried_are_in_range_and_others_are_not() {
+        let (oldest, newest) = SUPPORTED;
+        let said = |version: &str| described(&Features::new(Some(version), Field::ALL));
+
+        for within in [format!("v{oldest}.2"), format!("v{newest}.0")] {
+            assert!(said(&within).contains("supported are"), "{}", said(&within));
+        }
+        assert!(said("v1.64.9").contains("older than 1.65, which is not supported"));
+        assert!(said("v1.150.0").contains("newer than 1.149, the newest that was tried"));
+    }
 }
