@@ -31,7 +31,7 @@ pub struct Report {
     pub omitted: u64,
     /// Those of them that are not stored yet.
     #[serde(skip)]
-    pub(super) overflow: Vec<Detail>,
+    pub overflow: Vec<Detail>,
 }
 
 /// The outcome of one candidate.
