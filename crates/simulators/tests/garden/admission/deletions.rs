@@ -1,6 +1,6 @@
 //! Deletions of Shoots, which have to be confirmed.
 
-use kube::{ResourceExt, api::DeleteParams};
+use kube::api::DeleteParams;
 use serde_json::json;
 use simulators::{garden::CONFIRMATION, pace::Speed};
 

@@ -1,7 +1,7 @@
 //! Quotas of an account, which new and larger Shoots have to fit into.
 
 use kube::{
-    Api, ResourceExt,
+    Api,
     api::{ApiResource, DeleteParams, DynamicObject, PostParams},
     core::GroupVersionKind,
 };
