@@ -350,7 +350,11 @@ impl Broker {
             data,
             digest: None,
         };
-        let pairs = |unfinished: &[_]| pairs::verdict(O::KIND, id, unfinished);
+        let is_upgrade = [UpgradingKyma::KIND, UpgradingCluster::KIND].contains(&O::KIND);
+        let pairs = |unfinished: &[_]| match is_upgrade {
+            true => pairs::upgrade_verdict(id, unfinished),
+            false => pairs::verdict(O::KIND, id, unfinished),
+        };
         let accepted = self.engine.accept(accepted, &pairs).await.unwrap();
         assert!(matches!(accepted, Acceptance::Started | Acceptance::Queued), "{accepted:?}");
         id

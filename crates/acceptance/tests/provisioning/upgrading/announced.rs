@@ -94,6 +94,10 @@ async fn a_queued_upgrade_that_is_abandoned_is_announced_as_cancelled() {
     broker.store.announce_first_maintenance(of, ORCHESTRATION).await.unwrap();
 
     assert!(broker.engine.abandon(queued, "abandoned by a test").await.unwrap());
+    while broker.due_maintenances(broker.clock.now()).await == 0 {
+        // The engine has a clock of its own.
+        tokio::task::yield_now().await;
+    }
     broker.settle().await;
 
     assert_eq!(notice(&outside, instance), json!(["1", "cancelled"]));
