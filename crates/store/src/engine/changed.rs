@@ -129,4 +129,32 @@ mod tests {
         assert_eq!(received(&mut changes), ChangedElsewhere::Any);
         assert_eq!(ChangedElsewhere::parse("of a later version"), ChangedElsewhere::Any);
     }
+
+    #[test]
+    fn an_instance_that_one_change_knew_is_named_whatever_the_next_one_knows() {
+        let (first, second) = (Uuid::from_u128(1), Uuid::from_u128(2));
+        let mut changes = GatheredChanges::default();
+        changes.add(first, Some("i-1"));
+        changes.add(first, None);
+        changes.add(second, None);
+        changes.add(second, Some("i-2"));
+
+        let ChangedElsewhere::Operations(named) = received(&mut changes) else {
+            panic!("they are named")
+        };
+
+        let instances: Vec<_> = named.iter().map(|it| it.instance.as_deref()).collect();
+        assert_eq!(instances, [Some("i-1"), Some("i-2")]);
+    }
+
+    #[test]
+    fn the_longest_payload_fits_with_what_leads_it() {
+        // PostgreSQL takes less than 8 000 bytes; the origin of 32 and a letter lead the payload.
+        for length in 7_000..8_000 {
+            let mut changes = GatheredChanges::default();
+            changes.add(Uuid::nil(), Some(&"i".repeat(length)));
+
+            assert!(changes.take().unwrap().len() + 33 < 8_000, "{length}");
+        }
+    }
 }
