@@ -81,8 +81,8 @@ pub(crate) async fn one(
         }
         @if let Some(why) = job.obstacle { (message(Tone::Slow, &format!("It cannot run here: {why}."))) }
         div.stack {
-            (report("run", "The last run", job.last_run.as_ref(), now))
-            (report("dry-run", "The last dry run", job.last_dry_run.as_ref(), now))
+            (report(job.name, ("run", "The last run"), job.last_run.as_ref(), now))
+            (report(job.name, ("dry-run", "The last dry run"), job.last_dry_run.as_ref(), now))
         }
     };
     let ids = ids(job.name);
@@ -164,7 +164,7 @@ fn next(job: &JobView, now: Timestamp) -> Markup {
     }
 }
 
-fn report(key: &str, title: &str, run: Option<&LastRun>, now: Timestamp) -> Markup {
+fn report(job: &str, (key, title): (&str, &str), run: Option<&LastRun>, now: Timestamp) -> Markup {
     html! {
         section.card aria-labelledby=(key) {
             header {
@@ -180,7 +180,7 @@ fn report(key: &str, title: &str, run: Option<&LastRun>, now: Timestamp) -> Mark
                     dt { "Result" } dd { (counts(run)) }
                     @if let Some(failure) = &run.failure { dt { "Failure" } dd.bad { (failure) } }
                 }
-                (details(run))
+                (details(job, run))
             } @else {
                 p.hint { "There was none yet." }
             }
@@ -188,7 +188,7 @@ fn report(key: &str, title: &str, run: Option<&LastRun>, now: Timestamp) -> Mark
     }
 }
 
-fn details(run: &LastRun) -> Markup {
+fn details(job: &str, run: &LastRun) -> Markup {
     let shown = |outcome: Outcome| match outcome {
         Outcome::Done => (Tone::Good, "done"),
         Outcome::WouldDo => (Tone::Busy, "would be done"),
@@ -205,7 +205,7 @@ fn details(run: &LastRun) -> Markup {
                     tr { td { span.why.mono { (detail.item) } } td.tight { (pill(tone, word)) } td { div.why { (detail.text) } } }
                 } }
             }
-            @if omitted > 0 { p.hint { (count(omitted, "detail")) " more are counted above and not kept." } }
+            @if omitted > 0 { p.hint { (count(omitted, "detail")) " more; those of the newest run: " code { "kcp job " (job) " --report --all" } } }
         }
     }
 }
