@@ -59,6 +59,11 @@ pub(crate) async fn names_that_fit_are_found_by_the_letters_they_begin_with(b: B
         assert_eq!(found(other, prefix, "").await, (vec![], 0), "{prefix:?}");
     }
     assert_eq!(found(one(0), &["nobody"], "").await, (vec![], 0));
+    let first = b.store.list(&InstanceFilter { most: 1, ..all() }).await.unwrap().next;
+    for prefix in [&["c-12"][..], &["c-1", "c-12"], &[]] {
+        let behind_the_first = InstanceFilter { after: first.clone(), ..one(0) };
+        assert_eq!(found(behind_the_first, prefix, "").await, (texts(&["c-12a"]), 1), "{prefix:?}");
+    }
 }
 
 pub(crate) async fn pages_follow_each_other_without_gaps(b: Bench) {
