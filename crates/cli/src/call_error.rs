@@ -132,11 +132,8 @@ pub(crate) fn text(error: &anyhow::Error, list: &str) -> String {
         if let Some(missing) = cause.downcast_ref::<NotFound>() {
             let mut text = missing.text.clone();
             add(&mut text, &contexts);
-            text.push_str(&format!(
-                "\nNext: {} {}",
-                hint::kcp(),
-                missing.list.as_deref().unwrap_or(list)
-            ));
+            let list = missing.list.as_deref().unwrap_or(list);
+            text = format!("{text}\nNext: {} {list}", hint::kcp());
             return text;
         }
         if let Some(error) = cause.downcast_ref::<clients::Error>() {

@@ -13,11 +13,7 @@ use clap::{Args, Subcommand};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::{
-    client::Client,
-    confirm::Confirmation,
-    output::{Format, Layout},
-};
+use crate::{client::Client, confirm::Confirmation, output::Format};
 
 /// Run the simulated outside systems alone, or inspect and control those of `kcp up`.
 #[derive(Args)]
@@ -56,7 +52,7 @@ enum Command {
         #[arg(value_name = "JSON", value_parser = from_json)]
         with: Option<Value>,
     },
-    /// Print the CustomResourceDefinitions of the simulated clusters, for `kubectl apply`.
+    /// Print the custom resource definitions of the simulated clusters, for `kubectl apply`.
     #[cfg(feature = "landscape")]
     Crds,
     /// Reset one system or all: delete their objects and end their trouble.
@@ -144,7 +140,7 @@ fn print_definitions(format: Format) -> anyhow::Result<()> {
         return all.iter().try_for_each(|one| Format::Yaml.document(one));
     }
     let list = json!({ "apiVersion": "v1", "kind": "List", "items": all });
-    let layout = Layout { head: &[], name: "/metadata/name", empty: "" };
+    let layout = crate::output::Layout { head: &[], name: "/metadata/name", empty: "" };
     format.list(&list, &all, &layout, |_| Vec::new())
 }
 

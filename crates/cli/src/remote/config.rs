@@ -202,7 +202,7 @@ mod tests {
         assert_eq!((dev.client_id.as_str(), dev.scopes.as_str()), ("kcp", "openid email"));
         assert!(dev.check().is_ok() && here.check().is_ok() && !dev.sends_access_token());
         let error = clear.check().unwrap_err().to_string();
-        assert!(error.ends_with("not to http://kcp.test/"), "{error}");
+        assert!(error.ends_with("another machine: http://kcp.test/"), "{error}");
         let scoped = Context { scopes: "openid operations:read".into(), ..dev };
         assert!(scoped.sends_access_token());
     }
