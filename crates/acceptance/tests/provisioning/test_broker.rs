@@ -351,9 +351,12 @@ impl Broker {
             digest: None,
         };
         let is_upgrade = [UpgradingKyma::KIND, UpgradingCluster::KIND].contains(&O::KIND);
-        let pairs = |unfinished: &[_]| match is_upgrade {
-            true => pairs::upgrade_verdict(id, unfinished),
-            false => pairs::verdict(O::KIND, id, unfinished),
+        let pairs = |unfinished: &[_]| {
+            if is_upgrade {
+                pairs::upgrade_verdict(id, unfinished)
+            } else {
+                pairs::verdict(O::KIND, id, unfinished)
+            }
         };
         let accepted = self.engine.accept(accepted, &pairs).await.unwrap();
         assert!(matches!(accepted, Acceptance::Started | Acceptance::Queued), "{accepted:?}");
