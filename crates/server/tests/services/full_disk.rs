@@ -106,7 +106,12 @@ async fn fills_up(part: Part, enough: usize) {
     .await;
     until("orders are still refused", async || ordered(&platform, "afterwards").await.0 == 202)
         .await;
-    for id in accepted.iter().map(String::as_str).chain(["afterwards"]) {
+    for id in &accepted {
+        let (status, answer) =
+            platform.ask(Method::GET, &format!("{}/last_operation", instance(id)), None).await;
+        assert_eq!(status, 200, "{id} was accepted and is lost: {answer}");
+    }
+    for id in ["before", "afterwards"] {
         platform.succeeded(&instance(id)).await;
     }
     for runtime in clusters {
