@@ -29,6 +29,7 @@ const DETAILS: [Head; 3] = [Head::Fixed("ITEM"), Head::State("OUTCOME"), Head::T
 /// List the jobs (`kcp job list`), or run one.
 #[derive(Args)]
 #[command(visible_alias = "jobs")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Job {
     /// The job to run; `list` lists them all.
     #[arg(value_name = "NAME", default_value = "list")]
