@@ -4,7 +4,6 @@
 mod accepting;
 mod drivers;
 
-use engine::Storage as _;
 use serde_json::{Value, json};
 use store::{
     broker::{Fields, MemberFilter, NewMember, Resolution},

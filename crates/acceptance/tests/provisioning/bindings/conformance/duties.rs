@@ -3,7 +3,6 @@
 use axum::http::header;
 use serde_json::json;
 use simulators::trouble::Kind;
-use tower::ServiceExt as _;
 
 use super::{CONCURRENT, PASSWORD, Platform};
 
