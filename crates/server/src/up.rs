@@ -5,6 +5,8 @@
 
 #[cfg(test)]
 pub(crate) mod access_tests;
+#[cfg(test)]
+mod activity_tests;
 mod alone;
 #[cfg(test)]
 mod audited_tests;
