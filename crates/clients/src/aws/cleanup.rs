@@ -68,3 +68,15 @@ impl Aws {
         failed.map_or(Ok(found.len()), Err)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_part_of_the_world_is_asked_for_its_regions_in_a_region_of_its_own() {
+        let homes = [Market::Global, Market::Chinese, Market::Ns2].map(Market::home);
+
+        assert_eq!(homes, ["eu-central-1", "cn-north-1", "us-gov-east-1"]);
+    }
+}
