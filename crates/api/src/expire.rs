@@ -51,3 +51,25 @@ fn failed(error: Error) -> ErrorText {
     };
     ErrorText(status, error.to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_reason_why_an_instance_does_not_expire_has_its_status() {
+        let trouble = || Box::new(std::io::Error::other("down"));
+        for (error, status) in [
+            (Error::Bad("unsupported plan: aws".into()), 400),
+            (Error::NotFound("i-1".into()), 404),
+            (Error::Busy, 422),
+            (Error::Unchangeable("it is being removed".into()), 422),
+            (Error::Unavailable(trouble()), 503),
+            (Error::AsyncRequired, 500),
+        ] {
+            let shown = error.to_string();
+
+            assert_eq!(failed(error).0.as_u16(), status, "{shown}");
+        }
+    }
+}
