@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::routing::get;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::AsyncWriteExt,
     sync::{Notify, Semaphore},
     task::yield_now,
     time::timeout,
