@@ -21,6 +21,8 @@
   // Changes only what differs, so that focus, selection and what is folded open stay as they are.
   function morph(from, to) {
     if (from.isEqualNode(to)) return;
+    // What the reader shall select by hand stays whole.
+    if (from.dataset?.kept) return;
     if (from.nodeType !== to.nodeType || from.nodeName !== to.nodeName || (from.id || "") !== (to.id || "")) {
       from.replaceWith(to);
       return;
@@ -315,7 +317,10 @@
     const done = document.execCommand("copy");
     field.remove();
     button.focus();
-    if (!done) write(button.previousElementSibling, text);
+    if (!done) {
+      write(button.previousElementSibling, text);
+      for (const node of [button, button.previousElementSibling]) node.dataset.kept = "yes";
+    }
     return done;
   }
 
