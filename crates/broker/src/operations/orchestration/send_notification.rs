@@ -1,6 +1,6 @@
 //! Tells customers which runtimes will be under maintenance, and when.
 //!
-//! What a reader would get wrong: what is given up here is still told while there is time. `Refresh_Targets` does that until it begins.
+//! What a reader would get wrong: an announcement that is given up here is still sent while there is time: `Refresh_Targets` does so until it begins.
 
 use clients::spc::{Event, Tenant};
 use store::broker::MemberFilter;
