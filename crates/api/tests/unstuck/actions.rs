@@ -1,7 +1,6 @@
 //! Operators' actions on operations: each needs a reason, and each is audited.
 
 use serde_json::{Value, json};
-use tower::ServiceExt;
 
 use crate::{
     service,

@@ -8,7 +8,6 @@ use clients::{
     director::{Change, Condition, Director, Registration},
 };
 use serde_json::json;
-use simulators::system::System;
 
 use crate::{
     faults::{Expected, Fault, Row, Speaks, for_each_fault},

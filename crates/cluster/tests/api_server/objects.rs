@@ -4,7 +4,7 @@ mod lists;
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
-    Api, ResourceExt,
+    Api,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 mod claims;
 
-use engine::{State, Storage as _};
+use engine::State;
 
 use crate::script::{Act, Bench, MINUTE, settings};
 

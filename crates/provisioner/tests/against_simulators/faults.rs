@@ -6,10 +6,7 @@ mod shoots;
 
 use provisioner::status::{OperationState, OperationStatus};
 use serde_json::json;
-use simulators::{
-    system::System,
-    trouble::{Cut, Kind},
-};
+use simulators::trouble::{Cut, Kind};
 
 use crate::world::{World, aws, caller};
 

@@ -84,7 +84,10 @@ fn is_for_all(path: &str) -> bool {
 }
 
 /// Somebody with these scopes.
-pub(super) fn person<'a>(scopes: impl IntoIterator<Item = &'a str>, tenant: Option<&str>) -> Person {
+pub(super) fn person<'a>(
+    scopes: impl IntoIterator<Item = &'a str>,
+    tenant: Option<&str>,
+) -> Person {
     let scopes = scopes.into_iter().map(str::to_owned).collect();
     Person { scopes, tenant: tenant.map(str::to_owned), ..Person::developer("word".into()) }
 }

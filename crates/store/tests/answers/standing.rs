@@ -1,6 +1,6 @@
 //! What works, is stuck or has failed, and which replicas live.
 
-use engine::{Storage as _, explain::Standstill};
+use engine::explain::Standstill;
 use store::{operations::ExceededLimit, testing::Sort};
 
 use crate::{

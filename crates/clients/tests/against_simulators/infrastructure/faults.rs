@@ -15,7 +15,6 @@ use axum::{
 };
 use clients::{CallLimits, Kind};
 use serde_json::json;
-use tokio::io::AsyncReadExt;
 use url::Url;
 
 use super::support::answering;

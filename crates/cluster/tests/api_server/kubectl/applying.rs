@@ -1,7 +1,5 @@
 //! `kubectl` defines, applies and patches objects.
 
-use tokio::io::AsyncBufReadExt;
-
 use super::{BOAT, DEFINITION, DEPLOYMENT, Kubectl};
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,7 @@
 //! Operations that go on without a step: skipped steps, and retries.
 
 use engine::{
-    State, Storage as _,
+    State,
     storage::{Acceptance, Outcome, Skip, Verdict},
 };
 

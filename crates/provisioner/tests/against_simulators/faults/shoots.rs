@@ -5,7 +5,6 @@ use provisioner::{
     status::{OperationState, StatusFields},
 };
 use serde_json::json;
-use simulators::system::System;
 
 use super::{only_deprovisioning_is_left, order};
 use crate::world::{World, aws, caller, with_kyma};

@@ -8,10 +8,7 @@ use provisioner::{
     status::{ConnectionState, OperationState, StatusFields},
 };
 use serde_json::json;
-use simulators::{
-    system::System,
-    trouble::{Kind, Rule},
-};
+use simulators::trouble::{Kind, Rule};
 use store::testing::TestDatabase;
 
 use crate::world::{World, aws, caller, with_kyma};

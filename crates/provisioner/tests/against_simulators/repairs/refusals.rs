@@ -2,7 +2,6 @@
 
 use provisioner::{requests, status::StatusFields};
 use serde_json::{Value, json};
-use simulators::system::System;
 
 use super::{scenario, wider};
 use crate::world::{World, aws, caller, kyma, with_kyma};
