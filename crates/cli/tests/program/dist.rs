@@ -17,7 +17,9 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/dist");
 fn dist(folder: &Path, more: &[&str]) -> Output {
     let mut command = Command::new(SCRIPT);
     command.arg("--into").arg(folder.join("out")).args(more);
-    command.env("SSL_CERT_FILE", folder.join("authorities.crt")).output().unwrap()
+    command.arg("--authorities").arg(folder.join("authorities.crt"));
+    // What this machine trusts besides is not shipped.
+    command.env("SSL_CERT_FILE", folder.join("of-this-machine.crt")).output().unwrap()
 }
 
 /// What `tar` prints; it must succeed.
@@ -40,6 +42,7 @@ fn prepared() -> tempfile::TempDir {
     writeln!(file.as_mut().unwrap(), "#!/bin/sh\nexec {KCP} \"$@\"").unwrap();
     drop(file);
     fs::write(folder.path().join("authorities.crt"), "trusted\n").unwrap();
+    fs::write(folder.path().join("of-this-machine.crt"), "of this machine\n").unwrap();
     folder
 }
 
@@ -105,6 +108,8 @@ fn a_release_has_the_executable_man_pages_completions_and_an_image() {
         };
         assert!(files.lines().any(fits), "{mode} {owner} {file}: {files}");
     }
+    let authorities = tar(&["-x", "-O", "etc/ssl/certs/ca-certificates.crt"], &layer);
+    assert_eq!(authorities, "trusted\n");
 }
 
 #[test]
