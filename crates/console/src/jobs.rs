@@ -22,6 +22,9 @@ use crate::{
     words::{ago, count, exact, span, until},
 };
 
+/// The card of the last dry run.
+const DRY_RUN: &str = "dry-run";
+
 pub(crate) async fn page(
     State(console): State<Console>,
     person: Person,
@@ -82,7 +85,7 @@ pub(crate) async fn one(
         @if let Some(why) = job.obstacle { (message(Tone::Slow, &format!("It cannot run here: {why}."))) }
         div.stack {
             (report(job.name, ("run", "The last run"), job.last_run.as_ref(), now))
-            (report(job.name, ("dry-run", "The last dry run"), job.last_dry_run.as_ref(), now))
+            (report(job.name, (DRY_RUN, "The last dry run"), job.last_dry_run.as_ref(), now))
         }
     };
     let ids = ids(job.name);
@@ -180,7 +183,7 @@ fn report(job: &str, (key, title): (&str, &str), run: Option<&LastRun>, now: Tim
                     dt { "Result" } dd { (counts(run)) }
                     @if let Some(failure) = &run.failure { dt { "Failure" } dd.bad { (failure) } }
                 }
-                (details(job, run))
+                (details(job, key == DRY_RUN, run))
             } @else {
                 p.hint { "There was none yet." }
             }
@@ -188,7 +191,7 @@ fn report(job: &str, (key, title): (&str, &str), run: Option<&LastRun>, now: Tim
     }
 }
 
-fn details(job: &str, run: &LastRun) -> Markup {
+fn details(job: &str, is_dry: bool, run: &LastRun) -> Markup {
     let shown = |outcome: Outcome| match outcome {
         Outcome::Done => (Tone::Good, "done"),
         Outcome::WouldDo => (Tone::Busy, "would be done"),
@@ -205,7 +208,7 @@ fn details(job: &str, run: &LastRun) -> Markup {
                     tr { td { span.why.mono { (detail.item) } } td.tight { (pill(tone, word)) } td { div.why { (detail.text) } } }
                 } }
             }
-            @if omitted > 0 { p.hint { (count(omitted, "detail")) " more; those of the newest run: " code { "kcp job " (job) " --report --all" } } }
+            @if omitted > 0 { p.hint { (count(omitted, "detail")) " more; those of the newest run: " code { "kcp job " (job) @if is_dry { " --dry-run" } " --report --all" } } }
         }
     }
 }
@@ -219,6 +222,36 @@ impl From<Error> for PageError {
                 tracing::warn!(error = chain(&error), "jobs cannot be read or started");
                 Self::Unavailable("The database did not answer. Try again in a moment.".into())
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use broker::jobs::{Detail, Report};
+
+    use super::*;
+
+    #[test]
+    fn the_hint_under_each_card_is_the_command_that_shows_all_details_of_this_run() {
+        let detail =
+            Detail { item: "i-1".into(), outcome: Outcome::WouldDo, text: "expired".into() };
+        let run = LastRun {
+            operation: "01a1e00c-beff-752e-88f0-5f152fb92f8e".parse().unwrap(),
+            state: OperationState::Succeeded,
+            requested_by: None,
+            started_at: Timestamp::UNIX_EPOCH,
+            ended_at: None,
+            failure: None,
+            report: Report { details: vec![detail], omitted: 7, ..Report::default() },
+        };
+
+        for (key, command) in [
+            ("run", "<code>kcp job drift --report --all</code>"),
+            (DRY_RUN, "<code>kcp job drift --dry-run --report --all</code>"),
+        ] {
+            let shown = report("drift", (key, ""), Some(&run), Timestamp::UNIX_EPOCH).into_string();
+            assert!(shown.contains(command), "{shown}");
         }
     }
 }

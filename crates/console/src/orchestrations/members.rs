@@ -57,16 +57,21 @@ fn has_begun(member: &OperationItem) -> bool {
 }
 
 /// Operations that have begun, and what their runtimes are called.
-pub(super) struct Begun(HashMap<Uuid, String>);
+pub(super) struct Begun(HashMap<Uuid, Option<String>>);
 
 impl Begun {
+    /// Operations with the names of their instances, as far as these are known.
+    pub(super) fn named(found: Vec<(Uuid, String)>, names: &HashMap<String, String>) -> Self {
+        Self(found.into_iter().map(|(id, it)| (id, names.get(&it).cloned())).collect())
+    }
+
     pub(super) fn has(&self, operation: &Uuid) -> bool {
         self.0.contains_key(operation)
     }
 
-    /// The name of its runtime.
+    /// The name of its runtime, for those who may see runtimes.
     pub(super) fn name(&self, operation: &Uuid) -> Option<&str> {
-        self.0.get(operation).map(String::as_str)
+        self.0.get(operation)?.as_deref()
     }
 }
 
@@ -78,9 +83,7 @@ pub(super) async fn begun(console: &Console, person: &Person, operations: Vec<Uu
     let found = stream::iter(operations).map(look).buffer_unordered(AT_ONCE);
     let found: Vec<(Uuid, String)> = found.filter_map(std::future::ready).collect().await;
     let names = names::by_instance(console, person, found.iter().map(|it| it.1.as_str())).await;
-    let name =
-        |instance: &str| names.get(instance).cloned().unwrap_or_else(|| names::short(instance));
-    Begun(found.into_iter().map(|(id, instance)| (id, name(&instance))).collect())
+    Begun::named(found, &names)
 }
 
 pub(super) async fn find(

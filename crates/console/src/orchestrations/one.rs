@@ -291,3 +291,49 @@ fn parameters(item: &StatusItem) -> Markup {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use broker::orchestrations::Slow;
+
+    use super::*;
+
+    #[test]
+    fn what_runs_for_longest_is_called_by_its_shoot_where_names_may_not_be_read() {
+        let operation_id = Uuid::from_u128(1);
+        let slow = Slow {
+            operation_id,
+            shoot_name: "c-308c6c3".into(),
+            description: "Check_Runtime".into(),
+            started_at: Timestamp::UNIX_EPOCH,
+        };
+        let progress = Progress {
+            orchestration_id: Uuid::from_u128(2),
+            kind: domain::orchestration::Kind::UpgradeKyma,
+            state: "in progress".into(),
+            paused: false,
+            pause_reason: None,
+            workers: 1,
+            total: 1,
+            done: 0,
+            waves: Vec::new(),
+            per_hour: None,
+            expected_end: None,
+            failures: Vec::new(),
+            slowest: vec![slow],
+        };
+        let person = Person::developer("word".into());
+        let shown = |names: &[(&str, &str)]| {
+            let names = names.iter().map(|(id, name)| ((*id).to_owned(), (*name).to_owned()));
+            let found = vec![(operation_id, "5b954fa8-fc34-4164-96e9-49e3b6741278".to_owned())];
+            let begun = Begun::named(found, &names.collect::<HashMap<_, _>>());
+            slowest(&person, &progress, &begun, Timestamp::UNIX_EPOCH).into_string()
+        };
+
+        assert!(shown(&[]).contains(">c-308c6c3</a>"), "{}", shown(&[]));
+        let named = shown(&[("5b954fa8-fc34-4164-96e9-49e3b6741278", "payments")]);
+        assert!(named.contains(">payments</a>"), "{named}");
+    }
+}
