@@ -1,7 +1,7 @@
 //! What is answered when a page cannot be shown: what is wrong, and where to go on.
 
 use axum::{
-    http::{StatusCode, header::LOCATION},
+    http::{Method, StatusCode, header::LOCATION},
     response::{IntoResponse, Response},
 };
 use base::failure::chain;
@@ -22,8 +22,8 @@ pub(crate) enum PageError {
     Forbidden(&'static str),
     /// There is no such thing.
     Missing(String),
-    /// The address of a form, opened like a page.
-    NoPage(String),
+    /// A method that an address does not take, such as the address of a form, opened like a page.
+    WrongMethod(Method, String),
     /// Something in the request is wrong.
     Bad(String),
     /// More at once than there may be.
@@ -47,9 +47,13 @@ impl PageError {
             Self::Missing(what) => {
                 (StatusCode::NOT_FOUND, "Not found", format!("There is no {what}."))
             }
-            Self::NoPage(path) => {
+            Self::WrongMethod(Method::GET | Method::HEAD, path) => {
                 let text = format!("{path} takes a form only. Go to the page that has the form.");
                 (StatusCode::METHOD_NOT_ALLOWED, "Not a page", text)
+            }
+            Self::WrongMethod(method, path) => {
+                let text = format!("{path} does not take {method}. Nothing was changed.");
+                (StatusCode::METHOD_NOT_ALLOWED, "That did not work", text)
             }
             Self::Bad(text) => (StatusCode::BAD_REQUEST, "That did not work", text.clone()),
             Self::TooMany(text) => {

@@ -46,7 +46,7 @@ use axum::{
     Router,
     extract::Request,
     http::{
-        HeaderValue, StatusCode, Uri,
+        HeaderValue, Method, StatusCode, Uri,
         header::{
             CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
             X_FRAME_OPTIONS,
@@ -175,17 +175,20 @@ pub fn router(console: Console) -> Router {
     if console.parts().landscape.is_some() {
         routes = routes.merge(landscape::routes());
     }
-    routes.with_state(console).method_not_allowed_fallback(no_form).route_layer(from_fn(headers))
+    routes
+        .with_state(console)
+        .method_not_allowed_fallback(wrong_method)
+        .route_layer(from_fn(headers))
 }
 
-/// The overview is the console's first page.
-async fn home() -> Response {
+/// Leads to the overview, the console's first page.
+pub async fn home() -> Response {
     error::see("/")
 }
 
-/// The address of a form, opened like a page.
-async fn no_form(uri: Uri) -> PageError {
-    PageError::NoPage(uri.path().to_owned())
+/// The page for a method that an address does not take, such as the address of a form, opened like a page.
+pub async fn wrong_method(method: Method, uri: Uri) -> Response {
+    PageError::WrongMethod(method, uri.path().to_owned()).into_response()
 }
 
 /// Any other address below the console's.

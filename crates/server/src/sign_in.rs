@@ -19,7 +19,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, Method, StatusCode, header},
     middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::{get, post},
+    routing::get,
 };
 use base::{Clock, failure::chain};
 use console::{Console, Fields, Person};
@@ -87,7 +87,7 @@ impl SignIn {
     /// The console behind the sign-in.
     pub(crate) fn around(self: &Arc<Self>, console: Console) -> Router {
         let pages = console::router(console)
-            .route(SIGN_OUT, post(sign_out))
+            .route(SIGN_OUT, get(console::home).post(sign_out).fallback(console::wrong_method))
             .route_layer(from_fn_with_state(self.clone(), with_session))
             .route_layer(Extension(self.clone()))
             .route_layer(from_fn(console::headers));
@@ -95,6 +95,7 @@ impl SignIn {
             .route(SIGN_IN, get(begin))
             .route(SIGNED_IN, get(finish))
             .with_state(self.clone())
+            .method_not_allowed_fallback(console::wrong_method)
             .route_layer(from_fn(console::headers))
             .merge(pages)
             .merge(console::assets())

@@ -138,6 +138,13 @@ async fn someone_signs_in_and_sees_what_the_token_allows() {
     ] {
         assert_eq!(scene.ask("GET", path, &session).await.status, StatusCode::FORBIDDEN, "{path}");
     }
+    // The address of the form, opened like a page: nobody is signed out.
+    let opened = scene.ask("GET", SIGN_OUT, &session).await;
+    assert_eq!((opened.status, opened.location.as_str()), (StatusCode::SEE_OTHER, "/"));
+    assert_eq!(opened.cookie, "");
+    let refused = scene.ask("PUT", SIGN_OUT, &session).await;
+    assert_eq!(refused.status, StatusCode::METHOD_NOT_ALLOWED);
+    assert!(refused.text.contains("/console/sign-out does not take PUT."), "{}", refused.text);
     // A foreign page could send this form, and does not know the word.
     let refused = scene.ask("POST", SIGN_OUT, &session).await;
     assert_eq!((refused.status, refused.cookie.as_str()), (StatusCode::BAD_REQUEST, ""));
@@ -174,6 +181,9 @@ async fn without_a_session_nothing_opens_and_an_answer_of_another_sign_in_is_ref
         let parts = ["<!DOCTYPE html>", "You are not signed in", "href=\"/console/sign-in\""];
         assert!(parts.iter().all(|part| refused.text.contains(part)), "{}", refused.text);
     }
+    let refused = scene.ask("POST", SIGN_IN, "").await;
+    assert_eq!(refused.status, StatusCode::METHOD_NOT_ALLOWED);
+    assert!(refused.text.contains("/console/sign-in does not take POST."), "{}", refused.text);
     let begun = scene.ask("GET", "/console/sign-in?to=%ff&to=/console/jobs", "").await;
     assert!(begun.location.contains("code_challenge="), "{}", begun.text);
     scene.up.stop().await;

@@ -219,6 +219,18 @@ async fn an_address_that_leads_nowhere_or_cannot_be_read_is_answered_with_a_page
         assert_eq!(given, status, "{path}: {text}");
         assert!(text.starts_with("<!DOCTYPE html>") && text.contains(said), "{path}: {text}");
     }
+    for (method, path) in [
+        ("post", "/console/jobs"),
+        ("put", "/console/order"),
+        ("delete", "/console/jobs/drift/run"),
+    ] {
+        let answer = answer(&pages, method, path, person(SCOPES, None)).await;
+        let given = answer.status().as_u16();
+        let text = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
+        let text = String::from_utf8_lossy(&text);
+        let said = format!("{path} does not take {}. Nothing was changed.", method.to_uppercase());
+        assert!(given == 405 && text.contains(&said), "{method} {path}: {given} {text}");
+    }
     for path in ["/console", "/console/"] {
         let answer = answer(&pages, "get", path, person(SCOPES, None)).await;
         let led = (answer.status().as_u16(), answer.headers()["location"].to_str().unwrap());

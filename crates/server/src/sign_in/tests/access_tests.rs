@@ -53,7 +53,8 @@ async fn every_page_behind_the_sign_in_needs_a_session_with_each_of_its_scopes()
     let scene = Scene::new("openid").await;
     let pages = CONSOLE.iter().map(|(method, path, ..)| (*method, *path));
     let pages = pages.filter(|(_, path)| !path.starts_with("/console/landscape"));
-    let listed: BTreeSet<_> = pages.chain(WITHOUT).chain([("post", SIGN_OUT)]).collect();
+    let listed: BTreeSet<_> =
+        pages.chain(WITHOUT).chain(["get", "post"].map(|it| (it, SIGN_OUT))).collect();
     let found = routes(&scene.router);
     let found: BTreeSet<_> = found.iter().map(|it| (it.0.as_str(), it.1.as_str())).collect();
     assert_eq!(found, listed, "the routes, and those of the table of access");
