@@ -16,7 +16,10 @@ use std::{
 
 use uuid::Uuid;
 
-use super::binaries::{self, User};
+use super::{
+    Folder,
+    binaries::{self, User},
+};
 
 const SCRIPT: &str = include_str!("postgres.sh");
 /// Runs the script where a part of the server's folder is a small disk: in a name space of its own, which an ordinary user may
@@ -109,6 +112,22 @@ impl Keeper {
         // Without an answer there is nothing left to wait for.
         let _ = self.child.wait();
     }
+}
+
+/// Whether the user that a server runs as may make a name space with a small disk in it.
+pub(super) fn has_small_disks() -> io::Result<bool> {
+    let folder = Folder::new("small-disk")?;
+    new_password(folder.path())?;
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", SMALL_DISK, "small_disk.sh"])
+        .arg(folder.path())
+        .args(["disk", "1", "true"]);
+    if let Some(user) = hand_over(folder.path())? {
+        user.run(&mut command);
+    }
+    command.current_dir(folder.path()).stdin(Stdio::null());
+    Ok(command.stdout(Stdio::null()).stderr(Stdio::null()).status()?.success())
 }
 
 /// Gives the folder to whom the server runs as.

@@ -31,16 +31,18 @@ impl PostgresServer {
     pub async fn start(settings: &[(&str, &str)]) -> Self {
         let settings: Vec<_> =
             settings.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        let server = blocking(move || {
-            loop {
-                match Self::launch(Mode::Owned, &settings) {
-                    Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
-                    launched => return launched,
-                }
-            }
-        })
-        .await;
+        let server = blocking(move || Self::launch_somewhere(Mode::Owned, &settings)).await;
         server.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Launches it on a port that nobody has taken meanwhile.
+    pub(super) fn launch_somewhere(mode: Mode, settings: &[(String, String)]) -> io::Result<Self> {
+        loop {
+            match Self::launch(mode, settings) {
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
+                launched => return launched,
+            }
+        }
     }
 
     pub(super) fn launch(mode: Mode, settings: &[(String, String)]) -> io::Result<Self> {

@@ -4,12 +4,16 @@
 //! containers), the real server says what a full disk makes it say (SQLSTATE 53100), by triggers, or ends as it does when its
 //! log has no room; standard error says so.
 
-use std::{io, time::Duration};
+use std::time::Duration;
 
 use base::Clock;
 use sqlx::{AssertSqlSafe, Connection, PgConnection, raw_sql};
 
-use super::{PostgresServer, keeper::Mode, server::blocking};
+use super::{
+    PostgresServer,
+    keeper::{self, Mode},
+    server::blocking,
+};
 
 /// What lies on the small disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +44,9 @@ const FULL: &str = "
         END LOOP;
     END $$";
 const ROOM: &str = "DROP FUNCTION IF EXISTS public.no_room() CASCADE";
+/// The SQLSTATE of a deadlock, and how often the statements that lock all tables are tried.
+const DEADLOCK: &str = "40P01";
+const TRIES: u32 = 20;
 
 impl SmallDisk {
     /// Makes and starts a server with this part on a disk of its own.
@@ -53,13 +60,20 @@ impl SmallDisk {
         };
         let sizes = [("min_wal_size", "2MB"), ("max_wal_size", "16MB"), ("fsync", "off")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()));
-        match blocking(move || PostgresServer::launch(mode, &sizes)).await {
-            Ok(server) => Self { server, part, is_real: true },
-            Err(error) => {
-                eprintln!("no name space for a small disk, it is imitated: {error}");
-                Self { server: PostgresServer::start(&[]).await, part, is_real: false }
-            }
+        Self::with(part, mode, sizes.into()).await
+    }
+
+    async fn with(part: Part, mode: Mode, settings: Vec<(String, String)>) -> Self {
+        let started = blocking(move || {
+            let is_real = keeper::has_small_disks()?;
+            let mode = if is_real { mode } else { Mode::Owned };
+            Ok((is_real, PostgresServer::launch_somewhere(mode, &settings)?))
+        });
+        let (is_real, server) = started.await.unwrap_or_else(|error| panic!("{error}"));
+        if !is_real {
+            eprintln!("nobody may make a name space with a small disk here, it is imitated");
         }
+        Self { server, part, is_real }
     }
 
     /// The address of the database `postgres`.
@@ -114,13 +128,33 @@ impl SmallDisk {
         self.is_real
     }
 
+    /// Runs all of these or none, again when others that lock the same tables were in the way.
     async fn execute(&self, statements: &'static str) {
-        let done: Result<(), sqlx::Error> = async {
-            let mut connection = PgConnection::connect(&self.url()).await?;
-            raw_sql(AssertSqlSafe(statements)).execute(&mut connection).await?;
-            connection.close().await
+        for _ in 0..TRIES {
+            let done: Result<(), sqlx::Error> = async {
+                let mut connection = PgConnection::connect(&self.url()).await?;
+                raw_sql(AssertSqlSafe(statements)).execute(&mut connection).await?;
+                connection.close().await
+            }
+            .await;
+            match done {
+                Ok(()) => return,
+                Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(DEADLOCK) => {}
+                Err(error) => panic!("{error}"),
+            }
         }
-        .await;
-        done.map_err(io::Error::other).unwrap_or_else(|error| panic!("{error}"));
+        panic!("each of {TRIES} tries ended in a deadlock");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    #[should_panic(expected = "PostgreSQL does not start")]
+    async fn a_server_that_does_not_start_is_a_failure_and_not_imitated() {
+        let mode = Mode::SmallDisk { part: "data", mebibytes: 96 };
+        SmallDisk::with(Part::Data, mode, vec![("no_such_setting".into(), "1".into())]).await;
     }
 }
