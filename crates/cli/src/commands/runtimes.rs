@@ -14,7 +14,7 @@ use base::Clock;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::which;
+use super::which::{self, INSTANCE_ID, RUNTIME_ID};
 use crate::{
     client::Client,
     output::{self, Format, Layout, style},
@@ -109,9 +109,8 @@ impl Runtimes {
         }
         self.ops |= self.events != EventLevel::None;
         let client = Client::connect(data)?;
-        self.instance_id =
-            which::all_ids(&client, &self.instance_id, |it| it.instance_id.as_str()).await?;
-        self.runtime_id = which::all_ids(&client, &self.runtime_id, |it| it.id.as_str()).await?;
+        self.instance_id = which::all_ids(&client, &self.instance_id, &INSTANCE_ID).await?;
+        self.runtime_id = which::all_ids(&client, &self.runtime_id, &RUNTIME_ID).await?;
         if let Some(file) = &self.export {
             let format = self.export_format(file);
             export::write(&client, self.query(), format, file).await?;

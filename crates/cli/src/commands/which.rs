@@ -20,6 +20,8 @@ use crate::{
 const SHORTEST: usize = 4;
 /// How many operations are looked through for a part of an id.
 const OPERATIONS: u32 = 500;
+/// How many ids an address takes.
+const IN_ADDRESS: usize = 50;
 
 /// How much of an id is enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,14 +110,17 @@ pub(crate) fn begins(id: &str, part: &str) -> bool {
     part.len() >= SHORTEST && id.starts_with(part)
 }
 
-/// The id of the only runtime that is meant; a whole id is not looked up.
+/// The id of the only runtime that is meant; a whole id need not be known to the broker.
 pub(crate) async fn runtime_id(
     client: &Client,
     which: &str,
     enough: IdMatch,
 ) -> anyhow::Result<String> {
     if Uuid::parse_str(which).is_ok() {
-        return Ok(which.to_owned());
+        let ids = all_ids(client, &[which.to_owned()], &RUNTIME_ID).await;
+        // Services beside the broker work without it.
+        let id = ids.ok().and_then(|ids| ids.into_iter().next());
+        return Ok(id.unwrap_or_else(|| which.to_owned()));
     }
     let found = runtime(client, which, enough).await?;
     if found.id.is_empty() {
@@ -124,17 +129,43 @@ pub(crate) async fn runtime_id(
     Ok(found.id)
 }
 
-/// Names and parts of ids as whole ids, for filters: all that fit count. Words that fit nothing are left to the broker.
+/// One of the two ids of a runtime.
+pub(crate) struct IdField {
+    of: fn(&Runtime) -> &str,
+    /// The filter for the other one.
+    other: &'static str,
+    of_other: fn(&Runtime) -> &str,
+}
+
+/// The id of its instance.
+pub(crate) const INSTANCE_ID: IdField =
+    IdField { of: |it| &it.instance_id, other: "runtime_id", of_other: |it| &it.id };
+/// Its own id.
+pub(crate) const RUNTIME_ID: IdField =
+    IdField { of: |it| &it.id, other: "instance_id", of_other: |it| &it.instance_id };
+
+/// Names, parts of ids and ids of the other sort as whole ids, for filters: all that fit count. Words that fit nothing are left to the
+/// broker.
 pub(crate) async fn all_ids(
     client: &Client,
     words: &[String],
-    id: fn(&Runtime) -> &str,
+    field: &IdField,
 ) -> anyhow::Result<Vec<String>> {
+    let is_whole = |word: &&String| Uuid::parse_str(word).is_ok();
+    let whole: Vec<&String> = words.iter().filter(is_whole).collect();
+    let mut others = Vec::new();
+    for some in whole.chunks(IN_ADDRESS) {
+        let named = some.iter().map(|word| (field.other, (*word).clone()));
+        let all = [("state", "all".to_owned()), ("op_detail", "last".to_owned())];
+        others
+            .extend(client.runtimes_seen(&all.into_iter().chain(named).collect::<Vec<_>>()).await?);
+    }
     let mut ids = Vec::new();
     for word in words {
-        let is_whole = Uuid::parse_str(word).is_ok();
-        let fitting = if is_whole { Vec::new() } else { fitting(client, word).await? };
-        let found = fitting.iter().map(id).filter(|id| !id.is_empty()).map(str::to_owned);
+        let fitting = if is_whole(&word) { Vec::new() } else { fitting(client, word).await? };
+        let of_other = others.iter().filter(|it| (field.of_other)(it) == word);
+        let found = fitting.iter().chain(of_other).map(field.of);
+        let found = found.filter(|id| !id.is_empty()).map(str::to_owned);
         let found: Vec<String> = found.collect();
         ids.extend(if found.is_empty() { vec![word.clone()] } else { found });
     }
@@ -166,7 +197,11 @@ pub(crate) async fn operation(
         // Platforms choose the ids of instances: they may look like those of operations.
         return match client.find(&operation).await {
             Err(error) if kind(&error) == Some(Kind::NotFound) => {
-                newest_of(client, which, enough).await?.ok_or(error)
+                match newest_of(client, which, enough).await {
+                    // Callers who may not list runtimes, too, get to know that there is no such operation.
+                    Err(refused) if is_refusal(&refused) => Err(error),
+                    found => found?.ok_or(error),
+                }
             }
             // What else is wrong is reported by the command itself.
             _ => Ok(operation),
@@ -253,6 +288,11 @@ async fn is_name(client: &Client, which: &str) -> anyhow::Result<bool> {
         }
         found => Ok(found?.iter().any(|it| is_called(it, which))),
     }
+}
+
+/// Whether this caller, or this broker, cannot do a call at all.
+fn is_refusal(error: &anyhow::Error) -> bool {
+    matches!(kind(error), Some(Kind::Unauthorized | Kind::NotFound | Kind::Refused { .. }))
 }
 
 /// The kind of a failed call.

@@ -309,7 +309,7 @@ fn names_and_beginnings_are_taken_wherever_an_id_is() {
         let ended = landscape.fails(&["operations", "cancel", word, "--reason", "test", "--yes"]);
         assert!(ended.contains("ended"), "{word}: {ended}");
     }
-    for word in [&instance[..8], &runtime[..8], "one", text("shootName")] {
+    for word in [instance, runtime, &instance[..8], &runtime[..8], "one", text("shootName")] {
         assert_eq!(landscape.prints(&["rt", "-i", word, "-o", "name"]), only, "{word}");
         assert_eq!(landscape.prints(&["rt", "-r", word, "-o", "name"]), only, "{word}");
         let listed = landscape.prints(&["operations", "--instance", word, "-o", "name"]);

@@ -143,6 +143,21 @@ fn a_whole_id_is_that_of_an_operation_or_of_an_instance_whatever_its_version() {
 }
 
 #[test]
+fn an_unknown_operation_is_not_found_also_where_the_caller_may_not_list_runtimes() {
+    let broker = Broker::like(|request| {
+        if request.starts_with("GET /operations/") {
+            return (404, json!({"error": "NotFound", "description": "no such operation"}));
+        }
+        (403, json!({"error": "Forbidden", "description": "runtimes:read is missing"}))
+    });
+
+    let unknown = broker.kcp(&["operations", OPERATION]);
+
+    let error = String::from_utf8(unknown.stderr).unwrap();
+    assert!(error.starts_with("Error: no such operation (broker at "), "{error}");
+}
+
+#[test]
 fn events_are_found_by_the_id_of_the_runtime_too() {
     let runtime = "8c1f9bf1-7b1c-4a3b-9d63-b1c1a7f9e001";
     let event =

@@ -71,7 +71,7 @@ ga-1               sa-1            c-22     eu-central-1   aws      2026/01/02 0
 
 #[test]
 fn flags_become_parameters_and_lists_take_commas() {
-    let broker = Broker::answering(vec![page(&[], 0)]);
+    let broker = Broker::answering(vec![page(&[], 0), page(&[], 0)]);
 
     let nothing = broker.prints(&[
         "runtimes",
@@ -98,8 +98,14 @@ fn flags_become_parameters_and_lists_take_commas() {
     ]);
 
     assert_eq!(nothing.lines().count(), 1, "{nothing}");
+    // They may be ids of runtimes.
     assert_eq!(
-        broker.asked(),
+        broker.asked()[0],
+        "/runtimes?state=all&op_detail=last&runtime_id=11111111-0000-4000-8000-000000000001\
+         &runtime_id=11111111-0000-4000-8000-000000000002&page=1&page_size=100"
+    );
+    assert_eq!(
+        broker.asked()[1..],
         ["/runtimes?shoot=c-1&shoot=c-2&account=ga&subaccount=sa\
           &instance_id=11111111-0000-4000-8000-000000000001\
           &instance_id=11111111-0000-4000-8000-000000000002&region=eu&plan=aws&state=failed&state=error&op_detail=last&kyma_config=true&cluster_config=true&gardener_config=true&expired=true\

@@ -40,13 +40,12 @@ pub(in crate::commands) async fn resolve(
     for Target(target) in targets {
         for key in ["runtimeID", "instanceID"] {
             let Some(word) = target[key].as_str() else { continue };
-            if Uuid::parse_str(word).is_err() {
-                let id = match key {
-                    "runtimeID" => which::runtime_id(client, word, enough).await?,
-                    _ => which::instance(client, word, enough).await?,
-                };
-                target[key] = id.into();
-            }
+            let id = match key {
+                "runtimeID" => which::runtime_id(client, word, enough).await?,
+                _ if Uuid::parse_str(word).is_ok() => continue,
+                _ => which::instance(client, word, enough).await?,
+            };
+            target[key] = id.into();
         }
     }
     Ok(())
