@@ -7,6 +7,7 @@ use std::{
     fs,
     path::Path,
     process::{Command, Stdio},
+    time::Duration,
 };
 
 use jiff::SignedDuration;
@@ -159,7 +160,14 @@ fn every_output_fits_its_terminal_and_is_what_the_sample_says() {
             planned = prints(data.path(), &format!("{plan} {at}"));
             // Until then it is pending.
             let state = format!("orchestrations {} -o custom=STATE:state", planned.trim());
-            while !prints(data.path(), &state).contains("in progress") {}
+            let clock = base::Clock::running();
+            loop {
+                let shown = prints(data.path(), &state);
+                if shown.contains("in progress") {
+                    break;
+                }
+                assert!(clock.monotonic() < Duration::from_secs(120), "it is still {shown}");
+            }
             prints(data.path(), "landscape trouble make avs slow --nth 9999 --with delay_ms=1");
         }
         for (name, width) in [("80", Some(80)), ("140", Some(140)), ("pipe", None)] {

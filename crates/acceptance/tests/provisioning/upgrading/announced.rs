@@ -1,11 +1,14 @@
 //! What an orchestration has announced is taken back once, whatever becomes of its upgrades and of itself.
 
+use std::time::Duration;
+
+use base::Clock;
 use broker::operations::{
     orchestration::{Input as DriverInput, Orchestrating},
     upgrade_kyma::Input,
 };
 use clients::spc::EventType;
-use engine::{Operation as _, State, storage::NewOperation};
+use engine::{Operation as _, State, Storage as _, storage::NewOperation};
 use serde_json::{Value, json};
 use simulators::trouble::{Kind, Rule};
 use store::broker::{MaintenanceOf, NewMember, NewOrchestration, Resolution};
@@ -94,8 +97,11 @@ async fn a_queued_upgrade_that_is_abandoned_is_announced_as_cancelled() {
     broker.store.announce_first_maintenance(of, ORCHESTRATION).await.unwrap();
 
     assert!(broker.engine.abandon(queued, "abandoned by a test").await.unwrap());
+    // The engine has a clock of its own.
+    let clock = Clock::running();
     while broker.due_maintenances(broker.clock.now()).await == 0 {
-        // The engine has a clock of its own.
+        let state = broker.engine.storage().read(queued).await.unwrap().map(|it| it.state);
+        assert!(clock.monotonic() < Duration::from_secs(120), "nothing is due; it is {state:?}");
         tokio::task::yield_now().await;
     }
     broker.settle().await;

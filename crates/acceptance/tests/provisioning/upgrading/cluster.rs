@@ -49,6 +49,27 @@ async fn without_a_version_a_cluster_gets_what_the_catalog_has() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_higher_version_than_the_catalogs_is_kept_in_the_shoot_the_row_and_the_record() {
+    let outside = Outside::start(&["aws"], 1).await;
+    let broker = Broker::start(&outside).await;
+    let made = broker.provision(&outside, &OrderSpec::aws("higher")).await.succeeded();
+    Box::pin(broker.upgrade_cluster(cluster(made.order.clone()))).await.completed();
+
+    let input = Input { kubernetes_version: None, ..cluster(made.order.clone()) };
+    Box::pin(broker.upgrade_cluster(input)).await.completed();
+
+    assert_ne!(outside.catalog.defaults().kubernetes_version, KUBERNETES);
+    assert_eq!(kubernetes(&outside, &made.order.shoot_name), KUBERNETES);
+    let row = broker.store.find(&made.order.instance_id).await.unwrap().unwrap();
+    let order: Order = serde_json::from_slice(&row.order).unwrap();
+    assert_eq!(order.resolved.cluster.unwrap().kubernetes_version, KUBERNETES);
+    let runtime = made.details.runtime_id.unwrap();
+    let sent = broker.store.latest_runtime_state(runtime, Some("cluster-config")).await;
+    let sent: Value = serde_json::from_slice(&sent.unwrap().unwrap().payload).unwrap();
+    assert_eq!(sent["clusterConfig"]["gardenerConfig"]["kubernetesVersion"], KUBERNETES);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_dry_run_and_a_cluster_that_was_brought_along_change_nothing_outside() {
     let outside = Outside::start(&["aws"], 1).await;
     outside.running.clusters().create_runtime("theirs").unwrap();
