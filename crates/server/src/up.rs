@@ -57,6 +57,8 @@ pub use connection::Connection;
 pub use landscape::definitions;
 pub use simulators::garden::Version as GardenerVersion;
 
+/// The first port of a new folder, unless another one is named.
+pub const PORT: u16 = 8080;
 /// How long requests may go on after the order to stop.
 const GRACE: Duration = Duration::from_secs(2);
 /// For how long operators get access to a runtime, unless the settings say otherwise.
@@ -82,8 +84,8 @@ impl Default for GardenOptions {
 /// Options of `kcp up`.
 #[derive(Debug)]
 pub struct Options {
-    /// The first of its ports.
-    pub port: u16,
+    /// The first of its ports; by default that of the folder's last start, or [`PORT`].
+    pub port: Option<u16>,
     /// Where it keeps everything.
     pub data: PathBuf,
     /// A PostgreSQL to use instead of the embedded database.
@@ -102,6 +104,8 @@ pub struct Options {
 pub struct Up {
     /// How to reach it.
     pub connection: Connection,
+    /// The first port of the folder's last start, where it was another one.
+    former_port: Option<u16>,
     folder: Folder,
     clock: Clock,
     broker: Broker,
@@ -121,6 +125,7 @@ pub async fn run(options: Options) -> anyhow::Result<()> {
         folder: up.folder.path(),
         speed: up.speed,
         unfinished: up.broker.unfinished,
+        former_port: up.former_port,
     });
     crate::shutdown::requested().await?;
     // Not `eprintln!`, which panics when its line cannot be written.
@@ -149,8 +154,10 @@ impl Up {
         settings.bindings.operators.get_or_insert(OPERATOR_ACCESS);
         settings.catalog.plan_changes.get_or_insert(true);
         Patience::of(&settings).check(&provisioner)?;
-        let last = port.checked_add(3).context("--port leaves no room for three more ports")?;
         let folder = Folder::open(&data)?;
+        let former_port = folder.port();
+        let port = port.or(former_port).unwrap_or(PORT);
+        let last = port.checked_add(3).context("--port leaves no room for three more ports")?;
         let credentials = folder.credentials()?;
         let broker_port = listen(port, "the broker").await?;
         let provisioner_port = listen(port + 1, "the provisioner").await?;
@@ -214,11 +221,14 @@ impl Up {
 
         wait_for_lease(&runtimes.engine).await?;
         wait_for_lease(&broker.engine).await?;
+        folder.keep_port(port)?;
         connection.write(&folder)?;
+        let former_port = former_port.filter(|former| *former != port);
         let drain = settings.operations.times().drain;
         let provisioner = runtimes;
         Ok(Self {
             connection,
+            former_port,
             folder,
             clock,
             broker,

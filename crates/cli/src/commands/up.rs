@@ -18,9 +18,9 @@ use crate::connection::{self, DEFAULT_FOLDER};
 /// Run everything on this machine: broker, provisioner, console and simulated outside systems.
 #[derive(Args)]
 pub(crate) struct Up {
-    /// The first of four ports: broker, provisioner, landscape, clusters.
-    #[arg(long, value_name = "N", default_value_t = 8080)]
-    port: u16,
+    /// The first of four ports: broker, provisioner, landscape, clusters. Default: that of the folder's last start, or 8080.
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
     /// The PostgreSQL database to use instead of the embedded one.
     #[arg(long, value_name = "URL", env = "KCP_DATABASE", hide_env_values = true)]
     database: Option<SecretString>,

@@ -54,9 +54,12 @@ fn killed_and_started_again_it_carries_on_and_stops_when_asked() {
 
 /// Starts it in the folder, and returns with what it says.
 fn greeted(folder: &Path, port: u16, speed: &str) -> (Running, String) {
+    greeted_with(folder, &["--speed", speed, "--port", &port.to_string()])
+}
+
+fn greeted_with(folder: &Path, options: &[&str]) -> (Running, String) {
     let mut command = Command::new(KCP);
-    let port = port.to_string();
-    let command = command.args(["up", "--speed", speed, "--port", &port]).current_dir(folder);
+    let command = command.arg("up").args(options).current_dir(folder);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let running = Running(child);
@@ -69,6 +72,22 @@ fn greeted(folder: &Path, port: u16, speed: &str) -> (Running, String) {
         }
     }
     panic!("it ended after {said}")
+}
+
+#[test]
+fn a_folder_keeps_the_port_of_its_last_start_and_is_warned_of_on_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (first, other) = (free_ports(), free_ports());
+    drop(greeted(folder.path(), first, "max"));
+
+    let (again, kept) = greeted_with(folder.path(), &["--speed", "max"]);
+    drop(again);
+    let (_moved, moved) = greeted(folder.path(), other, "max");
+
+    let address = |port| format!("http://127.0.0.1:{port}/\n");
+    assert!(kept.contains(&address(first)) && !kept.contains("Warning"), "{kept}");
+    let warning = format!("\nWarning: the last start had --port {first}. ");
+    assert!(moved.contains(&address(other)) && moved.contains(&warning), "{moved}");
 }
 
 #[test]

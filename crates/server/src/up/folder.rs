@@ -14,6 +14,8 @@ use uuid::Uuid;
 
 /// The file with the keys that seal secrets.
 pub(super) const SEALING_KEY: &str = "sealing.key";
+/// The file with the first port.
+const PORT: &str = "port";
 
 /// The folder, locked as long as this value lives.
 pub(super) struct Folder {
@@ -126,6 +128,16 @@ impl Folder {
             client_secret: kept.client_secret.into(),
             replica: kept.replica,
         })
+    }
+
+    /// The first port of its last start.
+    pub(super) fn port(&self) -> Option<u16> {
+        fs::read_to_string(self.file(PORT)).ok()?.trim().parse().ok()
+    }
+
+    /// Keeps it for the next start.
+    pub(super) fn keep_port(&self, port: u16) -> anyhow::Result<()> {
+        self.write_privately(PORT, format!("{port}\n").as_bytes())
     }
 
     /// Makes a folder in it that only its owner can look into, unless it is there.

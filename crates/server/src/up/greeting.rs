@@ -19,6 +19,8 @@ pub(super) struct Greeting<'a> {
     pub(super) speed: Speed,
     /// How many operations an earlier process had not finished.
     pub(super) unfinished: u64,
+    /// The port of the last start, where it was another one.
+    pub(super) former_port: Option<u16>,
 }
 
 /// Prints the greeting.
@@ -58,6 +60,13 @@ kcp runs: a simulated world, in development mode. No real cluster is touched.
                 text,
                 "\nCarrying on with {} {operations}: kcp operations\n",
                 self.unfinished
+            );
+        }
+        if let Some(port) = self.former_port {
+            let _ = write!(
+                text,
+                "\nWarning: the last start had --port {port}. Runtimes of that time have its\n\
+                 addresses in their kubeconfigs: they work with --port {port} only.\n"
             );
         }
         let alias = self.alias(here, program);
@@ -171,9 +180,20 @@ mod tests {
             password: SecretString::from("hush-password"),
         };
         let speed = Speed::Times(1.0);
-        let greeting = Greeting { connection: &connection, folder, speed, unfinished };
-        greeting.text(Some(here), program)
+        let former_port = None;
+        let greeting = Greeting { connection: &connection, folder, speed, unfinished, former_port };
+        let text = greeting.text(Some(here), program);
+        // On another port than before, nothing but the warning is new.
+        let moved = Greeting { former_port: Some(65_532), ..greeting };
+        let moved = moved.text(Some(here), program);
+        assert!(moved.contains(MOVED) && moved.replace(MOVED, "") == text, "{moved}");
+        text
     }
+
+    const MOVED: &str = "
+Warning: the last start had --port 65532. Runtimes of that time have its
+addresses in their kubeconfigs: they work with --port 65532 only.
+";
 
     #[test]
     fn the_greeting_has_addresses_and_next_commands_and_no_secret() {

@@ -25,7 +25,7 @@ pub(crate) async fn start() -> TestControlPlane {
 pub(super) async fn start_with(settings: Settings) -> TestControlPlane {
     let folder = tempfile::tempdir().unwrap();
     let options = Options {
-        port: free_ports(),
+        port: Some(free_ports()),
         data: folder.path().to_owned(),
         database: None,
         speed: "max".parse().unwrap(),

@@ -23,7 +23,7 @@ pub(crate) fn free_ports() -> u16 {
 /// The embedded database in this folder, with these settings.
 pub(crate) fn options(port: u16, data: &Path, speed: &str, settings: Settings) -> Options {
     Options {
-        port,
+        port: Some(port),
         data: data.to_owned(),
         database: None,
         speed: speed.parse().unwrap(),
