@@ -40,19 +40,20 @@ const SUSPEND: &str = "
 const OTHERS: &str = "
     SELECT count(*) FROM maintenances WHERE instance = $1 AND operation_id <> $2 AND evaluations <> '[]'";
 // $2: an operation that did not end well may have had a call on its way. An operation that was archived has ended: when, is written
-// by the first one who takes its maintenance back.
+// by the first one who takes its maintenance back. How an orchestration takes back what never began is known once it is no longer canceling.
 const DUE: &str = "
     SELECT m.operation_id, m.instance, m.kind, m.orchestration_id, m.announced_at, m.evaluations, m.due_at,
            COALESCE(o.ended_at, m.ended_at, m.due_at) AS ended_at,
            COALESCE(m.left_out, o.started_at IS NULL AND (o.state = 'canceled' OR (o.state = 'failed' AND (
                o.cancel_state = 'failed' OR o.failure LIKE '{\"component\":\"engine\",\"reason\":\"abandoned\",%'))), false)
                AS left_out,
-           COALESCE(c.state IN ('canceling', 'canceled'), false) AS called_off
+           COALESCE(c.state = 'canceled', false) AS called_off
     FROM maintenances m
     LEFT JOIN operations o ON o.id = m.operation_id
     LEFT JOIN orchestrations c ON c.id = m.orchestration_id
     WHERE m.due_at <= $1 AND (m.evaluations <> '[]') = $4
       AND (o.id IS NULL OR (o.ended_at IS NOT NULL AND (o.state = 'succeeded' OR o.ended_at <= $2)))
+      AND (o.started_at IS NOT NULL OR COALESCE(c.state <> 'canceling', true))
     ORDER BY m.due_at, m.operation_id LIMIT $3";
 const TAKE: &str = "
     UPDATE maintenances SET due_at = $3, ended_at = COALESCE(ended_at, $4), left_out = COALESCE(left_out, $5)

@@ -121,6 +121,7 @@ store::promises! { bench::Bench on sqlite, postgres: {
         what_is_announced_of_a_runtime_is_written_with_its_operation,
         a_retry_has_no_announcement_before_it_begins,
         what_a_canceled_orchestration_left_out_is_not_announced_of_its_own,
+        what_was_left_out_is_announced_of_its_own_when_the_driver_fails_in_a_cancel,
         that_an_upgrade_never_began_is_known_when_its_operation_is_archived,
         a_driver_that_fails_leaves_its_announcement_behind;
     orchestrations:

@@ -235,7 +235,8 @@ pub(crate) async fn a_retry_has_no_announcement_before_it_begins(b: Bench) {
     assert_eq!(due(&b).await, []);
 }
 
-pub(crate) async fn what_a_canceled_orchestration_left_out_is_not_announced_of_its_own(b: Bench) {
+/// An orchestration that is being canceled, with an upgrade that was stopped before it began.
+async fn canceling(b: &Bench) -> (Uuid, Uuid) {
     b.ready("one").await;
     let (id, ids) = b.orchestrated(1, &["one"]).await;
     assert_eq!(b.start(id, "one", ids[0]).await, StartResult::Yes);
@@ -247,10 +248,30 @@ pub(crate) async fn what_a_canceled_orchestration_left_out_is_not_announced_of_i
     commit.position.started_at = None;
     b.hands.commit(replica, commit).await;
     b.wait(SETTLED.as_secs());
+    (id, ids[0])
+}
+
+pub(crate) async fn what_a_canceled_orchestration_left_out_is_not_announced_of_its_own(b: Bench) {
+    let (id, operation) = canceling(&b).await;
+    assert_eq!(due(&b).await, [], "how it ends is not known yet");
+
+    let driver = b.row(id).await.driver;
+    assert!(b.store.finish_orchestration(id, driver, "canceled").await.unwrap());
 
     let found = due(&b).await.remove(0);
+    assert_eq!((found.operation, found.left_out, found.called_off), (operation, true, true));
+}
 
-    assert_eq!((found.operation, found.left_out, found.called_off), (ids[0], true, true));
+pub(crate) async fn what_was_left_out_is_announced_of_its_own_when_the_driver_fails_in_a_cancel(
+    b: Bench,
+) {
+    let (id, operation) = canceling(&b).await;
+    let driver = b.row(id).await.driver;
+
+    assert!(b.store.finish_orchestration(id, driver, "failed").await.unwrap());
+
+    let found = due(&b).await.remove(0);
+    assert_eq!((found.operation, found.left_out, found.called_off), (operation, true, false));
 }
 
 pub(crate) async fn that_an_upgrade_never_began_is_known_when_its_operation_is_archived(b: Bench) {
