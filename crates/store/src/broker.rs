@@ -47,7 +47,7 @@ pub use import::{
     ImportedState,
 };
 pub use instances::InstanceCount;
-pub use job_details::StoredDetail;
+pub use job_details::{NumberedDetail, StoredDetail};
 pub use limits::{InstanceLimits, Limit, ReachedLimit};
 pub use list::{InstanceFilter, Page, PageKey};
 pub use lms_tenants::LmsTenant;

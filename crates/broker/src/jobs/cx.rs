@@ -9,10 +9,12 @@ use std::{
 use base::{caller, failure::chain};
 use engine::StepError;
 use jiff::Timestamp;
+use uuid::Uuid;
 
 use super::{
     Env, MOST_ACTIONS,
     audited::JobAudit,
+    cursor::store_failed,
     report::{Outcome, Report},
     run::Memory,
 };
@@ -120,6 +122,8 @@ pub(super) struct PageCx<'a> {
     pub(super) report: &'a mut Report,
     /// The job.
     pub(super) job: &'static str,
+    /// The run, as an operation.
+    pub(super) run: Uuid,
     /// Where its changes are written down.
     pub(super) audit: JobAudit,
     /// On how many candidates this page has acted.
@@ -189,12 +193,22 @@ impl PageCx<'_> {
     }
 
     /// Notes instances of a list that cannot be read: the others are worked on. A page that is read again has them again.
-    pub(super) fn unreadable(&mut self, instances: &[String]) {
+    pub(super) async fn unreadable(&mut self, instances: &[String]) -> Result<(), StepError> {
+        if instances.is_empty() {
+            return Ok(());
+        }
+        let stored = self.report.omitted - self.report.overflow.len() as u64;
+        let store = &self.env.broker.parts().store;
+        let noted = store.noted_items(self.run, stored, instances).await;
+        let noted = noted.map_err(|error| store_failed(&error))?;
         for id in instances {
-            if !self.report.details.iter().any(|detail| detail.item == *id) {
+            let Report { details, overflow, .. } = &*self.report;
+            let mut here = details.iter().chain(overflow);
+            if !noted.contains(id) && !here.any(|detail| detail.item == *id) {
                 self.report.note(id, Outcome::Failed, "the instance cannot be read");
             }
         }
+        Ok(())
     }
 
     /// Notes a candidate that needs nothing.

@@ -6,7 +6,7 @@
 use domain::OperationId;
 use engine::{State, StepError, Storage as _};
 use serde::Serialize;
-use store::broker::StoredDetail;
+use store::broker::{NumberedDetail, StoredDetail};
 use uuid::Uuid;
 
 use super::{
@@ -79,10 +79,11 @@ impl Jobs {
         let mut more = position < kept || report.omitted > from;
         if room > 0 {
             let stored = self.store().job_details(found.id, from..report.omitted, room).await?;
-            let count = stored.len() as u64;
+            // Numbers may be missing; the next page begins behind the last one.
+            let behind = stored.last().map_or(from, |last| last.number + 1);
+            more = stored.len() as u64 == u64::from(room) && behind < report.omitted;
             details.extend(stored.into_iter().filter_map(read));
-            position = places + from + count;
-            more = count == u64::from(room) && from + count < report.omitted;
+            position = places + behind;
         }
         let next = more.then_some(position);
         Ok(Some(DetailPage { operation: found.id.into(), state: found.state, details, next }))
@@ -94,7 +95,7 @@ fn stored(detail: &Detail) -> StoredDetail {
     StoredDetail { item, outcome: outcome.as_str().to_owned(), text }
 }
 
-fn read(stored: StoredDetail) -> Option<Detail> {
-    let StoredDetail { item, outcome, text } = stored;
+fn read(stored: NumberedDetail) -> Option<Detail> {
+    let StoredDetail { item, outcome, text } = stored.detail;
     Some(Detail { item, outcome: Outcome::of_word(&outcome)?, text })
 }

@@ -41,7 +41,7 @@ impl Job for Expiry {
         let broker = &cx.env.broker;
         let page =
             broker.parts().store.list(&filter).await.map_err(|error| store_failed(&error))?;
-        cx.unreadable(&page.unreadable);
+        cx.unreadable(&page.unreadable).await?;
         for row in &page.instances {
             let age = Duration::try_from(cx.now.duration_since(row.created_at)).unwrap_or_default();
             if age < shortest {

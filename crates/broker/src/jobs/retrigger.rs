@@ -44,7 +44,7 @@ async fn left_over(cx: &mut PageCx<'_>) -> Result<Next, StepError> {
     let filter =
         InstanceFilter { deleted: Some(true), after, most: PAGE, ..InstanceFilter::default() };
     let page = listed(cx, &filter).await?;
-    cx.unreadable(&page.unreadable);
+    cx.unreadable(&page.unreadable).await?;
     for row in &page.instances {
         continue_removal(cx, row).await?;
     }
@@ -66,7 +66,7 @@ async fn others(cx: &mut PageCx<'_>, after: Option<&str>) -> Result<Next, StepEr
         // Where on the page they are is not known, so that it cannot be left half-way: it is made short enough to be done whole.
         page = listed(cx, &InstanceFilter { most: PAGE, ..filter }).await?;
     }
-    cx.unreadable(&page.unreadable);
+    cx.unreadable(&page.unreadable).await?;
     let parts = cx.env.broker.parts();
     for row in &page.instances {
         let unfinished = ends_in_unfinished_removal(&parts.operations, &parts.store, &row.id);

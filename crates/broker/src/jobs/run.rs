@@ -107,6 +107,7 @@ impl Step<JobRun> for RunJob {
             memory: cx.memory,
             report: &mut report,
             job: job.name(),
+            run: cx.operation,
             audit,
             acted: 0,
         };

@@ -44,7 +44,7 @@ impl Job for SubaccountCleanUp {
             let mut after = at.after.clone().filter(|_| begin == Some(number));
             loop {
                 let found = instances_of(cx.env, subaccount, after.as_deref()).await?;
-                cx.unreadable(&found.unreadable);
+                cx.unreadable(&found.unreadable).await?;
                 for row in &found.instances {
                     remove(cx, row).await?;
                     if cx.is_full() {

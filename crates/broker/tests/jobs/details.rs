@@ -75,6 +75,27 @@ async fn every_difference_can_be_read_however_many_there_are() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn details_behind_a_gap_in_the_numbers_are_read_once() {
+    for world in World::both(settings).await {
+        for number in 0..SHOOTS {
+            world.shoot(&format!("s-{number:03}"), json!({})).await;
+        }
+        let run = world.run("drift", false).await;
+        // Only a run that is not the newest one loses details.
+        world.run("drift", false).await;
+        let before = world.clock.now() + Duration::from_mins(1);
+        assert_eq!(world.store.forget_job_details("job/drift", before, 10).await.unwrap(), 10);
+
+        for most in [7, 200, 1_000] {
+            let (found, _) = all(&world, Some(run.operation.clone()), most).await;
+
+            let different: BTreeSet<&String> = found.iter().collect();
+            assert_eq!((found.len(), different.len()), (SHOOTS - 10, SHOOTS - 10), "{most}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn details_that_are_stored_again_take_the_place_of_the_first_ones() {
     for world in World::both(settings).await {
         let run = world.run("drift", false).await.operation.uuid();
@@ -90,7 +111,7 @@ async fn details_that_are_stored_again_take_the_place_of_the_first_ones() {
 
         let found = world.store.job_details(run, 8..100, 100).await.unwrap();
         let found: Vec<(&str, &str)> =
-            found.iter().map(|it| (it.item.as_str(), it.text.as_str())).collect();
+            found.iter().map(|it| (it.detail.item.as_str(), it.detail.text.as_str())).collect();
         assert_eq!(found, [("e", "ab"), ("f", "ab")]);
         assert_eq!(world.store.job_details(run, 7..8, 100).await.unwrap().len(), 1);
     }

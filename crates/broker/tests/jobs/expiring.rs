@@ -6,7 +6,10 @@ use broker::{
     jobs::{Outcome, Settings},
 };
 
-use crate::world::{AWS, FREE, SERVICE, TRIAL, World, counts, order};
+use crate::{
+    looking::unreadable_of,
+    world::{AWS, FREE, SERVICE, TRIAL, World, counts, order},
+};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn instances_expire_when_their_time_is_over_and_a_dry_run_changes_nothing() {
@@ -61,6 +64,24 @@ async fn an_instance_whose_plan_changes_is_passed_over() {
         assert_eq!(run.report.details[0].text, "another operation has to end first");
         assert_eq!(world.store.find("old").await.unwrap().unwrap().expired_at, None);
         assert_eq!(world.operations("old", "deprovision").await, 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn instances_that_cannot_be_read_are_noted_once_however_often_their_page_is_read() {
+    for world in World::both(Settings::default).await {
+        // More than a page acts on.
+        for number in 0..25 {
+            order(&world.days_ago(40), &format!("i-{number:02}"), FREE, "sa-1").await;
+        }
+        let like = world.store.find("i-00").await.unwrap().unwrap();
+        // More than a report has room for.
+        let ids: Vec<String> = (0..70).map(|number| format!("u-{number:02}")).collect();
+        unreadable_of(&world, &like, &ids, 39).await;
+
+        let run = world.run("expiry", false).await;
+
+        assert_eq!(counts(&run), [95, 25, 0, 70]);
     }
 }
 

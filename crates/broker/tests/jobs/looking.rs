@@ -5,6 +5,7 @@ use std::time::Duration;
 use broker::jobs::{LastRun, Settings};
 use clients::gardener::RUNTIME_ANNOTATION;
 use engine::{PlantedBug, Storage as _};
+use jiff::Timestamp;
 use serde_json::json;
 use simulators::ledger::{Filter, Phase};
 use store::{
@@ -36,9 +37,22 @@ async fn made(world: &World) -> Vec<Instance> {
 
 /// An older instance like this one that was stored under a key which is lost.
 async fn unreadable(world: &World, like: &Instance) {
-    let created_at = world.clock.now() - Duration::from_hours(72);
+    unreadable_of(world, like, &["unreadable".to_owned()], 3).await;
+}
+
+/// Instances like this one, so many days old, that were stored under a key which is lost.
+pub(crate) async fn unreadable_of(world: &World, like: &Instance, ids: &[String], days: u32) {
+    let created_at = world.clock.now() - Duration::from_hours(24) * days;
+    let imported = |id: &String| imported(like, id, created_at);
+    let imported: Vec<ImportedInstance> = ids.iter().map(imported).collect();
+    let (database, time) = (world.store.engine().database().clone(), Time::Database);
+    let engine = EngineStore::new(database, Sealer::generate(), time, PlantedBug::Nothing);
+    BrokerStore::new(engine, world.clock.clone()).import(&imported).await.unwrap();
+}
+
+fn imported(like: &Instance, id: &str, created_at: Timestamp) -> ImportedInstance {
     let instance = NewInstance {
-        id: "unreadable".into(),
+        id: id.into(),
         global_account: like.global_account.clone(),
         subaccount: like.subaccount.clone(),
         service_id: like.service_id.clone(),
@@ -47,12 +61,12 @@ async fn unreadable(world: &World, like: &Instance) {
         provider: like.provider.clone(),
         region: like.region.clone(),
         platform_region: like.platform_region.clone(),
-        shoot_name: "c-unreadable".into(),
+        shoot_name: format!("c-{id}"),
         dashboard_url: like.dashboard_url.clone(),
         order: like.order.clone(),
         details: None,
     };
-    let imported = ImportedInstance {
+    ImportedInstance {
         instance,
         runtime_id: None,
         digest: Vec::new(),
@@ -63,10 +77,7 @@ async fn unreadable(world: &World, like: &Instance) {
         operations: vec![],
         states: vec![],
         bindings: vec![],
-    };
-    let (database, time) = (world.store.engine().database().clone(), Time::Database);
-    let engine = EngineStore::new(database, Sealer::generate(), time, PlantedBug::Nothing);
-    BrokerStore::new(engine, world.clock.clone()).import(&[imported]).await.unwrap();
+    }
 }
 
 /// In how many steps a run went on.

@@ -27,8 +27,16 @@ const ADD: Text = Text {
         SET item = excluded.item, outcome = excluded.outcome, text = excluded.text",
 };
 const LIST: &str = "
-    SELECT item, outcome, text FROM job_details
+    SELECT number, item, outcome, text FROM job_details
     WHERE operation_id = $1 AND number >= $2 AND number < $3 ORDER BY operation_id, number LIMIT $4";
+const NOTED: Text = Text {
+    postgres: "
+        SELECT DISTINCT item FROM job_details WHERE operation_id = $1 AND number < $2
+          AND item IN (SELECT value FROM jsonb_array_elements_text($3::jsonb) AS given (value))",
+    sqlite: "
+        SELECT DISTINCT item FROM job_details WHERE operation_id = $1 AND number < $2
+          AND item IN (SELECT value FROM json_each($3))",
+};
 // Those of runs that ended before $2, without the newest run. $3: how many at most.
 const FORGET: &str = "
     DELETE FROM job_details WHERE (operation_id, number) IN (
@@ -42,16 +50,38 @@ const FORGET: &str = "
 #[cfg(test)]
 pub(super) const TEXTS: &[(&str, &str)] = &[(LIST, ""), (FORGET, "operations_of_instance")];
 #[cfg(test)]
-pub(super) const LISTS: &[(Text, &str)] = &[(ADD, "")];
+pub(super) const LISTS: &[(Text, &str)] = &[(ADD, ""), (NOTED, "")];
 
-/// A detail as it is stored.
-#[derive(Debug, Clone, PartialEq, Eq, sqlx_macros::FromRow)]
+/// A detail to be stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredDetail {
     /// The instance, Shoot, binding or account.
     pub item: String,
     /// The word for what became of it.
     pub outcome: String,
     pub text: String,
+}
+
+/// A detail with its number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NumberedDetail {
+    pub number: u64,
+    pub detail: StoredDetail,
+}
+
+#[derive(sqlx_macros::FromRow)]
+struct Row {
+    number: i64,
+    item: String,
+    outcome: String,
+    text: String,
+}
+
+impl From<Row> for NumberedDetail {
+    fn from(row: Row) -> Self {
+        let Row { number, item, outcome, text } = row;
+        Self { number: number.unsigned_abs(), detail: StoredDetail { item, outcome, text } }
+    }
 }
 
 impl BrokerStore {
@@ -80,14 +110,32 @@ impl BrokerStore {
         run: Uuid,
         numbers: Range<u64>,
         most: u32,
-    ) -> Result<Vec<StoredDetail>, Error> {
-        let number = |it: u64| i64::try_from(it).unwrap_or(i64::MAX);
-        let found = on!(self.database().reader(), |pool| {
+    ) -> Result<Vec<NumberedDetail>, Error> {
+        let found: Vec<Row> = on!(self.database().reader(), |pool| {
             sqlx::query_as(LIST)
                 .bind(run)
-                .bind(number(numbers.start))
-                .bind(number(numbers.end))
+                .bind(as_stored(numbers.start))
+                .bind(as_stored(numbers.end))
                 .bind(i64::from(most))
+                .fetch_all(pool)
+                .await
+        })?;
+        Ok(found.into_iter().map(NumberedDetail::from).collect())
+    }
+
+    /// Which of these items a run has a detail of before this number.
+    pub async fn noted_items(
+        &self,
+        run: Uuid,
+        before: u64,
+        items: &[String],
+    ) -> Result<Vec<String>, Error> {
+        let items = json!(items).to_string();
+        let found = on!(self.database().reader(), NOTED, |text, pool| {
+            sqlx::query_scalar(text)
+                .bind(run)
+                .bind(as_stored(before))
+                .bind(items)
                 .fetch_all(pool)
                 .await
         })?;
@@ -113,4 +161,8 @@ impl BrokerStore {
         })
         .map_err(Error::writing)
     }
+}
+
+fn as_stored(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -23,6 +23,8 @@ macro_rules! old_runs {
 }
 const FORGET_JOURNALS: &str =
     concat!("DELETE FROM runs WHERE operation_id IN (", old_runs!("id"), ")");
+const FORGET_DETAILS: &str =
+    concat!("DELETE FROM job_details WHERE operation_id IN (", old_runs!("id"), ")");
 const FORGET_RUNS: &str = concat!("DELETE FROM operations WHERE id IN (", old_runs!("id"), ")");
 
 /// Every statement, with the index it goes by where that is not the primary key.
@@ -31,6 +33,7 @@ pub(super) const TEXTS: &[(&str, &str)] = &[
     (NOTE, ""),
     (SINCE, ""),
     (FORGET_JOURNALS, "operations_of_instance"),
+    (FORGET_DETAILS, "operations_of_instance"),
     (FORGET_RUNS, "operations_of_instance"),
 ];
 
@@ -48,7 +51,7 @@ impl BrokerStore {
         Ok(since.into())
     }
 
-    /// Deletes at most `most` runs of a job that ended before `before`, with their journals, but never the newest run; how many.
+    /// Deletes at most `most` runs of a job that ended before `before`, with their journals and details, but never the newest run; how many.
     pub async fn forget_job_runs(
         &self,
         instance: &str,
@@ -58,7 +61,7 @@ impl BrokerStore {
         let before = Moment::from(before);
         let mut transaction = self.database().begin().await?;
         let mut forgotten = 0;
-        for text in [FORGET_JOURNALS, FORGET_RUNS] {
+        for text in [FORGET_JOURNALS, FORGET_DETAILS, FORGET_RUNS] {
             forgotten = on!(transaction.connection(), |connection| {
                 sqlx::query(text)
                     .bind(instance)
