@@ -39,6 +39,7 @@ store::promises! { world::World on sqlite, postgres: {
         a_suspension_that_is_checked_does_not_begin;
     retrying:
         an_instance_stands_as_the_retry_of_its_order_does,
+        a_retry_of_a_failed_return_has_the_context_that_was_stored_since,
         a_removal_that_failed_is_retried_and_an_older_order_is_not;
     repeating:
         the_same_words_are_answered_with_the_same_operation,

@@ -1,7 +1,7 @@
 //! Retries by operators, and their effect on an instance.
 
 use broker::{
-    instances::{Caller, Progress},
+    instances::{Caller, Progress, Update},
     runtimes::RuntimesQuery,
 };
 use domain::OperationId;
@@ -9,11 +9,11 @@ use engine::{
     State,
     storage::{Acceptance, Change, Unfinished, Verdict},
 };
-use serde_json::json;
+use serde_json::{Value, json};
 use store::engine::RetryResult;
 use uuid::Uuid;
 
-use crate::world::World;
+use crate::{updating::change, world::World};
 
 /// A retry, as `Operations::retry` asks for it.
 async fn retry(world: &World, operation: &OperationId) -> (OperationId, RetryResult) {
@@ -46,6 +46,35 @@ pub(crate) async fn an_instance_stands_as_the_retry_of_its_order_does(world: Wor
     assert_eq!(status["state"], "succeeded", "{status:#}");
     assert_eq!(status["provisioning"]["operationID"], json!(new.to_string()));
     assert_eq!(status["unsuspension"]["count"].as_u64().unwrap_or_default(), 0, "{status:#}");
+}
+
+pub(crate) async fn a_retry_of_a_failed_return_has_the_context_that_was_stored_since(world: World) {
+    let (broker, caller) = (world.with_suspended(&["aws"]), Caller::default());
+    let order = world.made("i-1").await;
+    let suspension = broker.suspend(&caller, "i-1").await.unwrap();
+    world.end(&suspension, State::Succeeded, vec![]).await;
+    let failed = broker.unsuspend(&caller, "i-1").await.unwrap().unwrap();
+    world.fail(&failed, "no quota").await;
+    let credentials = json!({
+        "clientid": "new", "clientsecret": "hush", "sm_url": "https://sm.test", "url": "https://a.test",
+    });
+    let context = Some(json!({"sm_operator_credentials": credentials}));
+    let stored = broker.update(&caller, Update { context, ..change("i-1") }).await.unwrap();
+    assert_eq!(stored.operation, None);
+
+    let (new, continued) = retry(&world, &failed).await;
+
+    assert_eq!(continued, RetryResult::Yes(Acceptance::Started));
+    let input = async |operation: &OperationId| -> Value {
+        serde_json::from_slice(&world.read(operation).await.input).unwrap()
+    };
+    let (before, now) = (input(&failed).await, input(&new).await);
+    assert_eq!(now["order"]["context"]["sm_operator_credentials"]["clientid"], "new");
+    assert_ne!(before["order"], now["order"]);
+    assert_eq!(
+        (&now["returning"], input(&order).await["returning"].clone()),
+        (&json!(true), json!(false))
+    );
 }
 
 pub(crate) async fn a_removal_that_failed_is_retried_and_an_older_order_is_not(world: World) {

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use ::engine::storage::NewOperation;
 use base::Clock;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -159,11 +160,12 @@ const APPLY: &str = "
     WHERE id = $1";
 // Locks the row until the commit: nobody changes the order meanwhile.
 const LOCK: &str = "UPDATE instances SET revision = revision WHERE id = $1 RETURNING ordered";
+const ORDER: &str = "SELECT ordered FROM instances WHERE id = $1";
 const REMOVE: &str = "DELETE FROM instances WHERE id = $1";
 
 /// Every statement; they go by primary keys.
 #[cfg(test)]
-pub(super) const TEXTS: &[(&str, &str)] = &[(APPLY, ""), (LOCK, ""), (REMOVE, "")];
+pub(super) const TEXTS: &[(&str, &str)] = &[(APPLY, ""), (LOCK, ""), (ORDER, ""), (REMOVE, "")];
 
 /// Applies instance changes.
 pub(super) struct Changes {
@@ -183,9 +185,39 @@ impl ApplyChange for Changes {
     ) -> BoxFuture<'a, Result<(), Error>> {
         Box::pin(self.change(connection, applied))
     }
+
+    fn continued_input<'a>(
+        &'a self,
+        connection: Connection<'a>,
+        new: &'a NewOperation,
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Error>> {
+        Box::pin(self.with_present_order(connection, new))
+    }
 }
 
 impl Changes {
+    /// The input of a return from a suspension with the order that the instance has now: what the platform has said since the return failed
+    /// is stored there alone.
+    async fn with_present_order(
+        &self,
+        connection: Connection<'_>,
+        new: &NewOperation,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let Ok(mut input) = serde_json::from_slice::<Value>(&new.input) else { return Ok(None) };
+        if input["returning"] != true {
+            return Ok(None);
+        }
+        let sealed: Option<Vec<u8>> = on!(connection, |connection| {
+            sqlx::query_scalar(ORDER).bind(&new.instance).fetch_optional(connection).await
+        })?;
+        let Some(sealed) = sealed else { return Ok(None) };
+        let order = open_order(&self.sealer, &new.instance, &sealed)?;
+        input["order"] = serde_json::from_slice(&order).map_err(|_| {
+            Error::Refused(format!("the order of \"{}\" cannot be read", new.instance))
+        })?;
+        Ok(Some(input.to_string().into_bytes()))
+    }
+
     async fn change(
         &self,
         mut connection: Connection<'_>,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use ::engine::storage::{Change, OperationId};
+use ::engine::storage::{Change, NewOperation, OperationId};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures::future::BoxFuture;
 use serde::{
@@ -30,6 +30,15 @@ pub trait ApplyChange: Send + Sync + 'static {
         connection: Connection<'a>,
         applied: AppliedChange<'a>,
     ) -> BoxFuture<'a, Result<(), Error>>;
+
+    /// The input of an operation that continues another one, where that is not the input of the other one any more.
+    fn continued_input<'a>(
+        &'a self,
+        _connection: Connection<'a>,
+        _new: &'a NewOperation,
+    ) -> BoxFuture<'a, Result<Option<Vec<u8>>, Error>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
 }
 
 /// One change, and whose it is.
@@ -57,6 +66,21 @@ impl EngineStore {
             handler.apply(connection.lend(), applied).await?;
         }
         Ok(())
+    }
+
+    /// The input of an operation that continues another one, where it is another one now.
+    pub(super) async fn continued_input(
+        &self,
+        mut connection: Connection<'_>,
+        new: &NewOperation,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        for handler in self.handlers.values() {
+            let input = handler.continued_input(connection.lend(), new).await?;
+            if input.is_some() {
+                return Ok(input);
+            }
+        }
+        Ok(None)
     }
 }
 

@@ -48,9 +48,13 @@ impl EngineStore {
         new: OperationId,
         pairs: &Pairs<'_>,
     ) -> Result<RetryResult, Error> {
-        let candidate = self.continuation(old, new).await?;
+        let mut candidate = self.continuation(old, new).await?;
         let instance = candidate.new.instance.clone();
         let mut transaction = self.database.begin().await?;
+        let input = self.continued_input(transaction.connection(), &candidate.new).await?;
+        if let Some(input) = input {
+            candidate.new.input = input;
+        }
         let acceptance = self.decide_in(&mut transaction, &candidate, pairs).await?;
         // Looked at once the new one is stored: what is accepted from here on waits for it.
         let newer: Vec<NewerRow> = on!(transaction.connection(), |connection| {
