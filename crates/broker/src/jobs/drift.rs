@@ -183,8 +183,8 @@ fn compare_cluster(
 ) {
     let Some(reading) = cx.memory.shoots.as_ref() else { return };
     let at_latest = reading.read_at - cx.env.settings.settled;
-    // What failed may never have been made.
-    let runtime = settled_runtime(row, at_latest).filter(|_| row.standing != Standing::Failed);
+    // What was sent last is stored when it succeeds: after a change that failed, the Shoot may have what that one sent, or not.
+    let runtime = settled_runtime(row, at_latest).filter(|_| row.standing == Standing::Succeeded);
     let ordered = runtime.and_then(|runtime| ordered.get(&runtime));
     let Some((_, ordered)) = ordered.filter(|(sent_at, _)| *sent_at < at_latest) else { return };
     let Some(entry) = reading.shoots.get(&row.shoot_name) else { return };

@@ -172,6 +172,20 @@ async fn a_shoot_that_differs_from_the_cluster_that_was_sent_is_listed_with_both
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_shoot_after_a_change_that_failed_is_not_compared_with_the_change_before() {
+    let settled = Duration::from_millis(1);
+    for world in World::both(|| Settings { settled, ..Settings::default() }).await {
+        world.not_updated("error").await;
+        let row = world.store.find("error").await.unwrap().unwrap();
+        let runtime = row.runtime_id.unwrap().to_string();
+        world.shoot(&row.shoot_name, json!({RUNTIME_ANNOTATION: runtime})).await;
+        sent(&world.store, &row, &json!({"autoScalerMax": 20})).await;
+
+        assert_eq!(world.counts("drift", false).await, [0, 0, 0, 0]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_cluster_that_was_sent_just_now_is_not_compared_with_a_shoot_that_was_read_before() {
     for world in World::both(Settings::default).await {
         let other = json!({"machineType": "m5.large"});
