@@ -48,7 +48,7 @@ pub struct Times {
     pub again: Duration,
     /// For how long what `AvS` refuses is tried again. Shorter than the next upgrade waits for it.
     pub refused: Duration,
-    /// For how long it is tried to notify a customer of the end.
+    /// Until how long after the end it is tried to notify a customer of it; once, where its evaluations took longer.
     pub announced: Duration,
     /// How long a call of an upgrade that did not end well may still be on its way.
     pub settled: Duration,
