@@ -63,9 +63,13 @@ impl SmallDisk {
         Self::with(part, mode, sizes.into()).await
     }
 
-    async fn with(part: Part, mode: Mode, settings: Vec<(String, String)>) -> Self {
+    async fn with(part: Part, mode: Mode, mut settings: Vec<(String, String)>) -> Self {
         let started = blocking(move || {
             let is_real = keeper::has_small_disks()?;
+            if !is_real {
+                // The log of a usual server has larger segments.
+                settings.retain(|(name, _)| !name.ends_with("_wal_size"));
+            }
             let mode = if is_real { mode } else { Mode::Owned };
             Ok((is_real, PostgresServer::launch_somewhere(mode, &settings)?))
         });
