@@ -11,6 +11,7 @@ pub mod following;
 pub mod import;
 pub mod instances;
 pub mod jobs;
+mod kubernetes_version;
 pub mod operations;
 pub mod orchestrations;
 pub mod order;

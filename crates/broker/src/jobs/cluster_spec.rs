@@ -8,6 +8,8 @@ use std::{collections::BTreeSet, sync::Arc};
 use clients::gardener::Shoot;
 use serde_json::{Map, Value};
 
+use crate::kubernetes_version::parts;
+
 /// The fields of an issuer.
 const OF_ISSUER: [&str; 6] =
     ["issuerURL", "clientID", "groupsClaim", "signingAlgs", "usernameClaim", "usernamePrefix"];
@@ -151,11 +153,6 @@ fn is_same_version(there: &str, ordered: &str, patches: bool) -> bool {
         _ => false,
     };
     there == ordered || (patches && later_patch)
-}
-
-fn parts(version: &str) -> Option<[u64; 3]> {
-    let numbers: Vec<u64> = version.split('.').map(str::parse).collect::<Result<_, _>>().ok()?;
-    numbers.try_into().ok()
 }
 
 #[cfg(test)]

@@ -54,6 +54,7 @@ async fn a_higher_version_than_the_catalogs_is_kept_in_the_shoot_the_row_and_the
     let broker = Broker::start(&outside).await;
     let made = broker.provision(&outside, &OrderSpec::aws("higher")).await.succeeded();
     Box::pin(broker.upgrade_cluster(cluster(made.order.clone()))).await.completed();
+    broker.end_maintenance().await;
 
     let input = Input { kubernetes_version: None, ..cluster(made.order.clone()) };
     Box::pin(broker.upgrade_cluster(input)).await.completed();

@@ -9,7 +9,9 @@ use store::broker::InstanceChange;
 
 use super::UpgradingCluster;
 use crate::{
+    Order,
     following::for_operation,
+    kubernetes_version::after_order,
     operations::{
         creator,
         prelude::*,
@@ -53,12 +55,19 @@ impl Step<UpgradingCluster> for CheckRuntime {
     }
 }
 
-/// Stores the versions that the cluster has now, and the record of what was sent.
+/// Stores the versions that the cluster has now, and the record of what was sent. A higher version of Kubernetes than the ordered one is kept,
+/// as the provisioner keeps it.
 async fn store(cx: &mut Cx<'_, UpgradingCluster>) -> Result<(), StepError> {
     let order = upgrading::order(cx)?;
     let cluster = order.resolved.cluster.as_ref();
     let cluster = cluster.ok_or_else(|| missing_data("the order has no cluster"))?;
-    let cluster = serde_json::to_value(cluster).map_err(|error| StepError::internal(&error))?;
+    let ordered = &cluster.kubernetes_version;
+    let before = kubernetes_before(cx).await?;
+    let kubernetes = before.as_deref().map(|before| after_order(before, ordered).to_owned());
+    let mut cluster = serde_json::to_value(cluster).map_err(|error| StepError::internal(&error))?;
+    if let Some(kubernetes) = kubernetes {
+        cluster["kubernetesVersion"] = kubernetes.into();
+    }
     let mut order_fields = BTreeMap::new();
     for field in UPGRADED {
         order_fields.insert(format!("/resolved/cluster/{field}"), document(&cluster[field])?);
@@ -72,4 +81,11 @@ async fn store(cx: &mut Cx<'_, UpgradingCluster>) -> Result<(), StepError> {
         ..InstanceChange::default()
     };
     cx.change(&change)
+}
+
+/// The version of Kubernetes in the instance's order, before this upgrade.
+async fn kubernetes_before(cx: &Cx<'_, UpgradingCluster>) -> Result<Option<String>, StepError> {
+    let row = cx.env.store.find(cx.instance).await.map_err(|error| StepError::internal(&error))?;
+    let order = row.and_then(|row| serde_json::from_slice::<Order>(&row.order).ok());
+    Ok(order.and_then(|order| order.resolved.cluster).map(|cluster| cluster.kubernetes_version))
 }
