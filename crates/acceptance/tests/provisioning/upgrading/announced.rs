@@ -164,7 +164,7 @@ async fn a_queued_upgrade_of_a_canceled_orchestration_is_not_announced_as_cancel
     let made = broker.provision(&outside, &OrderSpec::aws("off")).await.succeeded();
     let instance = made.order.instance_id.as_str();
     outside.announce_planned(instance, EventType::Kyma).await;
-    orchestrate(&broker, &[]).await;
+    let driver = orchestrate(&broker, &[]).await;
     assert!(broker.store.cancel_orchestration(ORCHESTRATION, "canceled").await.unwrap());
     outside.meet(Rule::next(1_000_000, Kind::Down { refuse: false }).of("avs"));
     // It waits for the maintenance of another one.
@@ -177,6 +177,8 @@ async fn a_queued_upgrade_of_a_canceled_orchestration_is_not_announced_as_cancel
 
     assert!(broker.engine.cancel(id, "called off by a test").await.unwrap());
     assert_eq!(broker.end_of(id).await.state, State::Canceled);
+    // Only then it is known how the announcement is taken back.
+    assert!(broker.store.finish_orchestration(ORCHESTRATION, driver, "canceled").await.unwrap());
     broker.settle().await;
 
     assert_eq!(outside.told(), told);
