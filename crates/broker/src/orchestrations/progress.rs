@@ -13,6 +13,8 @@ use crate::instances::Error;
 
 /// More failed operations than there are.
 const ALL: u32 = 1_000_000;
+/// From how much time a rate is told while none has succeeded.
+const TELLING: SignedDuration = SignedDuration::from_mins(1);
 /// How many operations are named of each reason, and how many slow ones.
 const SHOWN: usize = 5;
 
@@ -40,7 +42,7 @@ pub struct Progress {
     pub done: u64,
     /// The canaries, where there are any, and all others.
     pub waves: Vec<Wave>,
-    /// How many runtimes ended in an hour in which some were upgraded, so far.
+    /// How many runtimes ended in an hour in which some were upgraded, so far; none while that cannot be told yet.
     pub per_hour: Option<f64>,
     /// When the last one will have ended, if it goes on like that.
     pub expected_end: Option<Timestamp>,
@@ -119,7 +121,7 @@ impl Orchestrations {
         let running = self.store().members(&of("in progress", ALL)).await?.members;
         let now = self.0.broker.parts().clock.now();
         let is_final = row.state.parse().is_ok_and(State::is_final);
-        let rate = rate(&spans, now);
+        let rate = rate(&spans, succeeded(&counts) > 0, now);
         let remaining = counts.running() + counts.waiting();
         let going = rate.filter(|_| !row.paused && !is_final);
         let expected_end = going.and_then(|per_hour| end(remaining, per_hour, now));
@@ -143,8 +145,15 @@ impl Orchestrations {
     }
 }
 
-/// How many ended in an hour. Only the time counts in which something ran: not pauses, nor the time before a retry.
-fn rate(spans: &[Span], now: Timestamp) -> Option<f64> {
+/// How many have succeeded.
+fn succeeded(counts: &Counts) -> u64 {
+    let succeeded = counts.0.iter().filter(|count| count.state == "succeeded");
+    succeeded.map(|count| count.number.unsigned_abs()).sum()
+}
+
+/// How many ended in an hour. Only the time counts in which something ran: not pauses, nor the time before a retry. What failed at once says
+/// nothing about the others.
+fn rate(spans: &[Span], has_succeeded: bool, now: Timestamp) -> Option<f64> {
     let (mut busy, mut until) = (SignedDuration::ZERO, None);
     for span in spans {
         let from = until.map_or(span.began, |until: Timestamp| until.max(span.began));
@@ -154,7 +163,7 @@ fn rate(spans: &[Span], now: Timestamp) -> Option<f64> {
     }
     let ended = spans.iter().filter(|span| span.ended.is_some()).count();
     let (hours, ended) = (busy.as_secs_f64() / 3600.0, f64::from(u32::try_from(ended).ok()?));
-    (hours > 0.0).then_some(ended / hours)
+    (hours > 0.0 && (has_succeeded || busy >= TELLING)).then_some(ended / hours)
 }
 
 /// When so many will have ended.
@@ -255,7 +264,7 @@ mod tests {
         let at = |minute: i64| Timestamp::from_second(1_767_268_800 + 60 * minute).unwrap();
         let span = |began, ended: Option<i64>| Span { began: at(began), ended: ended.map(&at) };
         let is = |spans: &[Span], now, expected: Option<f64>| {
-            assert_eq!(rate(spans, at(now)), expected, "{spans:?}");
+            assert_eq!(rate(spans, true, at(now)), expected, "{spans:?}");
         };
 
         is(&[], 60, None);
@@ -266,6 +275,17 @@ mod tests {
         // Paused for a day, or retried after it.
         is(&first, 24 * 60, Some(6.0));
         is(&[&first[..], &[span(24 * 60, None)]].concat(), 24 * 60 + 30, Some(3.0));
+    }
+
+    #[test]
+    fn what_fails_at_once_tells_no_rate_before_a_minute_has_passed_or_one_has_succeeded() {
+        let failed_at_once = Span { began: at(0), ended: Some(at(1)) };
+        let running = Span { began: at(1), ended: None };
+
+        assert_eq!(rate(&[failed_at_once], false, at(90)), None);
+        assert_eq!(rate(&[failed_at_once, running], false, at(59)), None);
+        assert_eq!(rate(&[failed_at_once, running], false, at(60)), Some(60.0));
+        assert_eq!(rate(&[failed_at_once], true, at(1)), Some(3600.0));
     }
 
     #[test]
