@@ -31,10 +31,10 @@ const LIST: &str = "
     WHERE operation_id = $1 AND number >= $2 AND number < $3 ORDER BY operation_id, number LIMIT $4";
 const NOTED: Text = Text {
     postgres: "
-        SELECT DISTINCT item FROM job_details WHERE operation_id = $1 AND number < $2
+        SELECT item FROM job_details WHERE operation_id = $1 AND number < $2
           AND item IN (SELECT value FROM jsonb_array_elements_text($3::jsonb) AS given (value))",
     sqlite: "
-        SELECT DISTINCT item FROM job_details WHERE operation_id = $1 AND number < $2
+        SELECT item FROM job_details WHERE operation_id = $1 AND number < $2
           AND item IN (SELECT value FROM json_each($3))",
 };
 // Those of runs that ended before $2, without the newest run. $3: how many at most.
