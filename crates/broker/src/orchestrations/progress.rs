@@ -13,7 +13,7 @@ use crate::instances::Error;
 
 /// More failed operations than there are.
 const ALL: u32 = 1_000_000;
-/// From how much time a rate is told while none has succeeded.
+/// From how much time a rate is given while none has succeeded.
 const TELLING: SignedDuration = SignedDuration::from_mins(1);
 /// How many operations are named of each reason, and how many slow ones.
 const SHOWN: usize = 5;
@@ -42,7 +42,7 @@ pub struct Progress {
     pub done: u64,
     /// The canaries, where there are any, and all others.
     pub waves: Vec<Wave>,
-    /// How many runtimes ended in an hour in which some were upgraded, so far; none while that cannot be told yet.
+    /// How many runtimes ended in an hour in which some were upgraded, so far; none while that is not known yet.
     pub per_hour: Option<f64>,
     /// When the last one will have ended, if it goes on like that.
     pub expected_end: Option<Timestamp>,
