@@ -14,44 +14,44 @@ use crate::kubernetes_version::parts;
 const OF_ISSUER: [&str; 6] =
     ["issuerURL", "clientID", "groupsClaim", "signingAlgs", "usernameClaim", "usernamePrefix"];
 
-/// Texts that many Shoots have in common; each of them is in memory once.
+/// What many Shoots have in common: each different one is in memory once.
 #[derive(Default)]
-pub(super) struct SharedTexts(BTreeSet<Arc<str>>);
+pub(super) struct SharedSpecs(BTreeSet<Arc<ClusterSpec>>);
 
-impl SharedTexts {
-    fn share(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.0.get(text) {
+impl SharedSpecs {
+    pub(super) fn share(&mut self, spec: ClusterSpec) -> Arc<ClusterSpec> {
+        if let Some(known) = self.0.get(&spec) {
             return known.clone();
         }
-        let text: Arc<str> = text.into();
-        self.0.insert(text.clone());
-        text
+        let spec = Arc::new(spec);
+        self.0.insert(spec.clone());
+        spec
     }
 }
 
 /// What a Shoot is to be, as far as orders have it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ClusterSpec {
-    kubernetes: Option<Arc<str>>,
-    machine_type: Option<Arc<str>>,
+    kubernetes: Option<String>,
+    machine_type: Option<String>,
     minimum: Option<i64>,
     maximum: Option<i64>,
     issuer: Issuer,
 }
 
 /// The issuer of a Shoot's users.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Issuer {
     #[default]
     None,
     /// In the Shoot, as JSON.
-    InShoot(Arc<str>),
+    InShoot(String),
     /// In a `ConfigMap` that the Shoot names.
     InConfigMap,
 }
 
 impl ClusterSpec {
-    pub(super) fn of(shoot: &Shoot, texts: &mut SharedTexts) -> Self {
+    pub(super) fn of(shoot: &Shoot) -> Self {
         let kubernetes = shoot.spec.kubernetes.as_ref();
         // Orders are about the first pool; others are added by hand.
         let pool = shoot.spec.provider.as_ref().and_then(|provider| provider.workers.first());
@@ -59,13 +59,11 @@ impl ClusterSpec {
         let machine_type = pool.and_then(|pool| pool["machine"]["type"].as_str());
         let server = kubernetes.and_then(|kubernetes| kubernetes.rest.get("kubeAPIServer"));
         Self {
-            kubernetes: kubernetes
-                .and_then(|kubernetes| kubernetes.version.as_deref())
-                .map(|version| texts.share(version)),
-            machine_type: machine_type.map(|machine_type| texts.share(machine_type)),
+            kubernetes: kubernetes.and_then(|kubernetes| kubernetes.version.clone()),
+            machine_type: machine_type.map(str::to_owned),
             minimum: number("minimum"),
             maximum: number("maximum"),
-            issuer: server.map_or(Issuer::None, |server| Issuer::of(server, texts)),
+            issuer: server.map_or(Issuer::None, Issuer::of),
         }
     }
 
@@ -83,7 +81,7 @@ impl ClusterSpec {
             }
         }
         if let (Some(there), Some(wanted)) = (&self.machine_type, text("machineType"))
-            && **there != *wanted
+            && there != wanted
         {
             differ("the machine type", there, wanted);
         }
@@ -103,7 +101,7 @@ impl ClusterSpec {
 }
 
 impl Issuer {
-    fn of(server: &Value, texts: &mut SharedTexts) -> Self {
+    fn of(server: &Value) -> Self {
         let config_map = &server["structuredAuthentication"]["configMapName"];
         if config_map.as_str().is_some_and(|name| !name.is_empty()) {
             return Self::InConfigMap;
@@ -113,7 +111,7 @@ impl Issuer {
             return Self::None;
         }
         let fields = OF_ISSUER.iter().map(|name| ((*name).to_owned(), issuer[*name].clone()));
-        Self::InShoot(texts.share(&Value::Object(fields.collect::<Map<_, _>>()).to_string()))
+        Self::InShoot(Value::Object(fields.collect::<Map<_, _>>()).to_string())
     }
 
     fn difference(&self, ordered: &Value) -> Option<String> {
@@ -181,7 +179,17 @@ mod tests {
             *spec.pointer_mut(path).unwrap() = value.clone();
         }
         let shoot = serde_json::from_value(json!({"metadata": {}, "spec": spec})).unwrap();
-        ClusterSpec::of(&shoot, &mut SharedTexts::default())
+        ClusterSpec::of(&shoot)
+    }
+
+    #[test]
+    fn equal_shoots_are_in_memory_once() {
+        let mut specs = SharedSpecs::default();
+        let [first, second] = [json!({}), json!({})].map(|change| specs.share(shoot(&change)));
+        let other = specs.share(shoot(&json!({"/kubernetes/version": "1.32.0"})));
+
+        assert!(Arc::ptr_eq(&first, &second));
+        assert_ne!(first, other);
     }
 
     #[test]
@@ -255,19 +263,5 @@ mod tests {
             taken.differences(&ordered()),
             ["the OIDC issuer https://a.example.com is missing"]
         );
-    }
-
-    #[test]
-    fn texts_that_shoots_have_in_common_are_in_memory_once() {
-        let mut texts = SharedTexts::default();
-        let shoot: Shoot = serde_json::from_value(
-            json!({"metadata": {}, "spec": {"kubernetes": {"version": "1.31.4"}}}),
-        )
-        .unwrap();
-
-        let [one, other] =
-            [ClusterSpec::of(&shoot, &mut texts), ClusterSpec::of(&shoot, &mut texts)];
-
-        assert!(Arc::ptr_eq(&one.kubernetes.unwrap(), &other.kubernetes.unwrap()));
     }
 }

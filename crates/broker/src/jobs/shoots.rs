@@ -3,7 +3,7 @@
 //! What a reader would get wrong: only a few words of each Shoot are kept. The list lives in the memory of a run; another replica reads
 //! it again.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use clients::gardener::{ACCOUNT_LABEL, RUNTIME_ANNOTATION, Shoot};
 use engine::StepError;
@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::{
     Env,
-    cluster_spec::{ClusterSpec, SharedTexts},
+    cluster_spec::{ClusterSpec, SharedSpecs},
     cursor::store_failed,
 };
 
@@ -44,7 +44,7 @@ pub(super) struct ShootEntry {
     pub(super) runtime: Option<Box<str>>,
     pub(super) is_going: bool,
     /// The fields that orders have too.
-    pub(super) spec: ClusterSpec,
+    pub(super) spec: Arc<ClusterSpec>,
     /// Only where Shoots are to be removed.
     pub(super) removal: Option<Box<Removal>>,
 }
@@ -57,12 +57,12 @@ pub(super) struct Removal {
 }
 
 impl ShootEntry {
-    fn of(shoot: &Shoot, texts: &mut SharedTexts) -> Self {
+    fn of(shoot: &Shoot, specs: &mut SharedSpecs) -> Self {
         Self {
             created_at: shoot.metadata.creation_timestamp.as_ref().map(|at| at.0),
             runtime: shoot.annotation(RUNTIME_ANNOTATION).map(Box::from),
             is_going: shoot.is_going(),
-            spec: ClusterSpec::of(shoot, texts),
+            spec: specs.share(ClusterSpec::of(shoot)),
             removal: None,
         }
     }
@@ -90,9 +90,9 @@ async fn read(
     selector: &str,
     removal: fn(&Shoot) -> Option<Box<Removal>>,
 ) -> Result<ShootList, StepError> {
-    let (mut list, mut texts) = (ShootList::new(), SharedTexts::default());
+    let (mut list, mut specs) = (ShootList::new(), SharedSpecs::default());
     let take = |shoot: Shoot| {
-        let entry = ShootEntry { removal: removal(&shoot), ..ShootEntry::of(&shoot, &mut texts) };
+        let entry = ShootEntry { removal: removal(&shoot), ..ShootEntry::of(&shoot, &mut specs) };
         list.insert(shoot.name().to_owned(), entry);
     };
     env.gardener.each_shoot(selector, take).await?;

@@ -1,5 +1,7 @@
 //! What is compared with a list of Shoots that is not new, and how long a look may take.
 
+use std::sync::Arc;
+
 use super::{super::cluster_spec::ClusterSpec, *};
 
 const SETTLED: Duration = Duration::from_hours(1);
@@ -56,7 +58,7 @@ fn reading_of(runtime: &str) -> ShootReading {
         created_at: Some(noon() - SETTLED * 2),
         runtime: Some(runtime.into()),
         is_going: false,
-        spec: ClusterSpec::default(),
+        spec: Arc::new(ClusterSpec::default()),
         removal: None,
     };
     ShootReading { read_at: noon(), shoots: [("c-1".into(), entry)].into() }
