@@ -47,7 +47,7 @@ use secrecy::SecretString;
 use serde_json::{Value, json};
 use simulators::trouble::{Kind, Rule};
 use store::{
-    BrokerStore,
+    BrokerStore, EngineStore,
     broker::{Binding, Instance},
     testing::TestDatabase,
 };
@@ -168,9 +168,22 @@ impl BoundRuntime {
     }
 }
 
-/// Bindings on a held clock; as another process would have them.
+/// Bindings on a held clock, in the process of the broker.
 async fn bindings(outside: &Outside, broker: &Broker, clock: &Clock) -> Bindings {
-    let cases = use_cases(outside, broker, clock);
+    bindings_with(use_cases(outside, broker, clock), outside).await
+}
+
+/// Bindings of another process, which may be killed: the broker shares no connection with it.
+async fn bindings_of_another_process(runtime: &BoundRuntime) -> Bindings {
+    let store = BrokerStore::new(
+        runtime.broker.store_of_another_process().await,
+        runtime.outside.clock.clone(),
+    );
+    let cases = use_cases_with(&runtime.outside, store.engine(), &runtime.clock);
+    bindings_with(cases, &runtime.outside).await
+}
+
+async fn bindings_with(cases: instances::Broker, outside: &Outside) -> Bindings {
     let env = Box::pin(outside.env(&outside.clock)).await;
     let reach = RuntimeReach {
         provisioner: env.provisioner.clone(),
@@ -184,7 +197,11 @@ const TIME: Duration = Duration::from_secs(15);
 
 /// The use cases of instances on a held clock.
 fn use_cases(outside: &Outside, broker: &Broker, clock: &Clock) -> instances::Broker {
-    let engine = broker.store.engine().clone();
+    use_cases_with(outside, broker.store.engine(), clock)
+}
+
+fn use_cases_with(outside: &Outside, engine: &EngineStore, clock: &Clock) -> instances::Broker {
+    let engine = engine.clone();
     let store = BrokerStore::new(engine.clone(), clock.clone());
     let offer = Offer {
         plans: vec!["aws".into(), "trial".into()],

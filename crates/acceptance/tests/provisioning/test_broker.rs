@@ -170,6 +170,12 @@ impl Broker {
         Self { store, engine, clock, env, sealer, database }
     }
 
+    /// The engine's store as another process has it: with connections of its own, which end with that process.
+    pub(crate) async fn store_of_another_process(&self) -> EngineStore {
+        let opened = self.database.database().await;
+        EngineStore::new(opened, self.sealer.clone(), Time::Database, PlantedBug::Nothing)
+    }
+
     /// The files of its database, as text.
     pub(crate) fn raw_database(&self) -> Vec<String> {
         let url = self.database.url();

@@ -1,7 +1,7 @@
 //! P34: a process that is killed at any point of a bind or an unbind leaves nothing behind.
 //!
 //! What a reader would get wrong: a killed process is a runtime of tasks that is dropped with all of them, while a call waits for an
-//! answer that never comes.
+//! answer that never comes. It has connections of its own to the database: one that it opened would not work in another's pool.
 
 use std::time::Duration;
 
@@ -14,7 +14,9 @@ use simulators::{
     trouble::Kind,
 };
 
-use super::{BoundRuntime, Call, MAKING, REMOVING, anybody, bindings, meets, opens};
+use super::{
+    BoundRuntime, Call, MAKING, REMOVING, anybody, bindings_of_another_process, meets, opens,
+};
 
 on_both_databases! {
     p34_a_process_killed_at_any_point_of_a_bind_leaves_nothing_behind,
@@ -31,7 +33,7 @@ async fn killed<F: Future<Output = ()> + Send + 'static>(
     let outside = &runtime.outside;
     let before = times(runtime, call);
     outside.meet(meets(call, Kind::Silent));
-    let bindings = Box::pin(bindings(outside, &runtime.broker, &runtime.clock)).await;
+    let bindings = Box::pin(bindings_of_another_process(runtime)).await;
     let mut process = tokio::runtime::Builder::new_multi_thread();
     let process = process.worker_threads(1).enable_all().build().unwrap();
     process.spawn(work(bindings));
