@@ -152,7 +152,7 @@ impl Trial {
         let mut moved = (0, begun);
         loop {
             self.watch_finals().await;
-            let rows = self.rows().await.map_err(|error| error.to_string())?;
+            let rows = patiently(async || self.rows().await).await;
             let left: Vec<_> = rows.iter().filter(|row| !row.state.is_final()).collect();
             let now = self.clock.monotonic();
             if left.is_empty() {
