@@ -1,4 +1,4 @@
-//! Fetches of an issuer's keys: one for all who wait, whoever hangs up meanwhile.
+//! Fetches of an issuer's keys: one for all who wait; a client that hangs up does not end it.
 
 use std::{future::poll_fn, pin::pin, task::Poll, time::Duration};
 

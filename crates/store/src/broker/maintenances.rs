@@ -58,7 +58,7 @@ const DUE: &str = "
 const TAKE: &str = "
     UPDATE maintenances SET due_at = $3, ended_at = COALESCE(ended_at, $4), left_out = COALESCE(left_out, $5)
     WHERE operation_id = $1 AND due_at = $2";
-// Whoever restored them holds it no longer: its announcement is due.
+// The replica that restored them has released it: its announcement is due.
 const RESTORED: &str = "UPDATE maintenances SET evaluations = '[]', due_at = $2 WHERE operation_id = $1 AND evaluations <> '[]'";
 const FORGET: &str = "DELETE FROM maintenances WHERE operation_id = $1";
 
